@@ -38,7 +38,7 @@ func run(args []string, streams genericiooptions.IOStreams) int {
 	env := cli.NewEnv(streams)
 	root, err := newRoot(env, args[0])
 	if err == nil {
-		root.SetArgs(args[1:])
+		root.SetArgs(cli.SplitKinds(root, args[1:]))
 		err = root.ExecuteContext(ctx)
 	}
 	if err != nil {

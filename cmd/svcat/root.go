@@ -62,6 +62,7 @@ func newRoot(env *cli.Env, called string) (*cobra.Command, error) {
 	}
 	return root, errors.Join(
 		root.RegisterFlagCompletionFunc("namespace", complete.Namespaces(env)),
+		root.RegisterFlagCompletionFunc("color", complete.Words("auto", "always", "never")),
 		root.RegisterFlagCompletionFunc("context", complete.Contexts(env)),
 	)
 }

@@ -47,6 +47,11 @@ func TestTerminalIsNotSteered(t *testing.T) {
 	assert.Equal(t, "error: unknown flag: --\ufffd[2J\ufffd; see svcat version --help\r\n", line)
 
 	env := cli.NewEnv(streams)
+	assert.Zero(t, env.Width(), "a terminal that does not say how wide it is")
+	size := [4]uint16{24, 100}
+	_, _, failed := syscall.Syscall(syscall.SYS_IOCTL, screen.Fd(), syscall.TIOCSWINSZ, uintptr(unsafe.Pointer(&size)))
+	require.Zero(t, failed)
+	assert.Equal(t, 100, env.Width())
 	assert.True(t, env.Colours())
 	_, err = env.Out.Write([]byte("\x1b[32mok\x1b[0m\x1b[H\n"))
 	require.NoError(t, err)

@@ -81,6 +81,36 @@ func TestGetAsObjects(t *testing.T) {
 	assert.Equal(t, "clusterserviceclass.servicecatalog.k8s.io/db-suffixed", strings.TrimSpace(s.plain(s.Svcat("mp", "--cluster", "--type", s.Name("mysql"), "-o", "name"))))
 }
 
+// TestGetLists: the flags of kubectl's lists, and names as KIND/NAME.
+func TestGetLists(t *testing.T) {
+	t.Parallel()
+	s := newDisplay(t)
+	db, name := s.Name("db"), "serviceinstance.servicecatalog.k8s.io/mydb"
+	assert.Equal(t, name+"\n", s.Svcat("get", "instance/mydb", "-o", "name"))
+	assert.Regexp(t, `(?s)\nEvents:\n +LAST SEEN .*  Normal `, s.told("describe", name))
+	assert.Contains(t, s.Svcat("get", "si", "mydb", "-o", "kyaml"), `kind: "ServiceInstance"`)
+	s.Kubectl("", "label", "serviceinstance", "mydb", "team=a", "-n", s.Namespace)
+	assert.Contains(t, s.Svcat("get", "instances", "-l", "team=a"), "mydb")
+	assert.NotContains(t, s.told("get", "instances", "-l", "team!=a"), "mydb")
+	plans := []string{"get", "plans", "--cluster", "--class", db, "--no-headers"}
+	assert.Equal(t, "large   false\nsmall   true\n", s.Svcat(append(plans, "--sort-by", ".spec.description", "-o", "custom-columns=NAME:.spec.externalName,FREE:.spec.free")...))
+	assert.Regexp(t, `^ +\S+ +large (?s:.*)\n +\S+ +small `, s.Svcat(append(plans, "--sort-by", ".spec.description")...))
+	assert.Regexp(t, `mysql-\S+ +\S+ +large +yes +Databases\n +mysql-\S+ +small +free +yes\n`, s.Svcat("marketplace", "--type", s.Name("mysql")), "the cluster's plans can be ordered in the namespace")
+
+	watch := s.start("", "get", "instances", "--watch")
+	seen := func(text string) {
+		s.Eventually(func() (bool, error) { return strings.Contains(watch.out.String(), text), nil })
+	}
+	seen("mydb ")
+	s.Svcat("unbind", "mydb", "--wait", "--yes")
+	s.Svcat("deprovision", "instance/mydb", "--wait", "--yes")
+	seen("(deleted)")
+	watch.interrupt()
+	got := watch.ends()
+	assert.Zero(t, got.code, got.err)
+	assert.Equal(t, 1, strings.Count(got.out, "NAMESPACE"), "one header")
+}
+
 // classLabel is the hashed label of the display's class.
 func (s *display) classLabel() string {
 	s.Helper()
@@ -118,7 +148,7 @@ func TestGetFails(t *testing.T) {
 		"Absent":        {reason: "a name that is not there is answered with those that are", code: 1, args: []string{"get", "instance", "mydc"}, want: `error: no instance "mydc" in namespace "a-namespace"; did you mean mydb? instances: mydb`},
 		"AbsentPlan":    {reason: "a plan is looked for in the class", code: 1, args: []string{"get", "plan", s.Name("db") + "/smal", "--cluster"}, want: `error: no plan "smal" in class db-suffixed; did you mean small? plans: large, small`},
 		"AbsentClass":   {reason: "a class to narrow by is a name too", code: 1, args: []string{"get", "plans", "--class", "redis"}, want: `error: no class "redis" in namespace "a-namespace"; there are no classes`},
-		"Empty":         {reason: "nothing there is said, and no failure", code: 0, args: []string{"get", "plans"}, want: `no plans in namespace "a-namespace"`},
+		"Empty":         {reason: "nothing there is said, with what the cluster has, and no failure", code: 0, args: []string{"get", "plans", "--type", s.Name("mysql")}, want: `no plans of type mysql-suffixed in namespace "a-namespace"; the cluster has 2: svcat get plans --cluster --type mysql-suffixed`},
 		"EmptyFiltered": {reason: "what was asked for is said again", code: 0, args: []string{"get", "instances", "--type", "redis", "--class", s.Name("db")}, want: `no instances of type redis of class db-suffixed in namespace "a-namespace"`},
 		"SlipOfType":    {reason: "a type that was meant is said", code: 0, args: []string{"get", "instances", "--type", "mysq-" + s.Suffix}, want: `no instances of type mysq-suffixed in namespace "a-namespace"; did you mean mysql-suffixed?`},
 		"SlipOfClass":   {reason: "a class that is not there is no empty list", code: 1, args: []string{"get", "instances", "--class", "d-" + s.Suffix}, want: `error: no class "d-suffixed" in the cluster and namespace "a-namespace"; did you mean db-suffixed? classes: `},
@@ -132,11 +162,11 @@ func TestGetFails(t *testing.T) {
 		"NoName":        {reason: "an empty word is a variable that is not set", code: 2, args: []string{"get", "class", ""}, want: `error: svcat get classes: the name is empty`},
 		"Contradiction": {reason: "both cannot be", code: 2, args: []string{"get", "plans", "--cluster", "--scope", "namespace"}, want: `error: --cluster and --scope namespace contradict each other; give one of them`},
 		"EmptyDefault":  {reason: "no plan stands for a type here", code: 0, args: []string{"get", "plans", "--default"}, want: `no plans that stand for a type in namespace "a-namespace"`},
-		"NoMarket":      {reason: "nothing to order", code: 0, args: []string{"marketplace"}, want: `no plans to order in namespace "a-namespace"`},
-		"Output":        {reason: "the layouts that there are, are listed", code: 2, args: []string{"get", "plans", "-o", "tabel"}, want: `error: --output is "tabel"; allowed are table, wide, legacy, json, yaml, name, jsonpath=… and go-template=…`},
+		"NoMarket":      {reason: "nothing to order in the namespace alone", code: 0, args: []string{"marketplace", "--scope", "namespace", "--type", s.Name("mysql")}, want: `no plans to order of type mysql-suffixed in namespace "a-namespace"`},
+		"Output":        {reason: "the layouts that there are, are listed", code: 2, args: []string{"get", "plans", "-o", "tabel"}, want: `error: --output is "tabel"; allowed are table, wide, legacy, json, yaml, kyaml, name, jsonpath=…, go-template=…, custom-columns=… and custom-columns-file=…`},
 		"BadTemplate":   {reason: "a template is read before anything is asked for", code: 2, args: []string{"get", "plans", "-o", "jsonpath={.items"}, want: "error: --output: "},
 		"TwoNames":      {reason: "one name at most", code: 2, args: []string{"get", "plans", "a", "b"}, want: "error: svcat get plans takes one name at most, not 2"},
-		"Kind":          {reason: "kinds that there are, are listed", code: 2, args: []string{"get", "planz"}, want: `error: cannot get "planz"; allowed are brokers, classes, plans, instances, bindings and types`},
+		"Kind":          {reason: "kinds that there are, are listed", code: 2, args: []string{"get", "planz"}, want: `error: cannot get "planz"; allowed are brokers, classes, plans, instances, bindings, types and policies`},
 		"NoKind":        {reason: "get alone gets nothing", code: 2, args: []string{"get"}, want: "error: say what to get: "},
 		"Scope":         {reason: "scopes that there are, are listed", code: 2, args: []string{"get", "classes", "--scope", "moon"}, want: `error: --scope is "moon"; allowed are cluster, namespace and all`},
 		"Flag":          {reason: "an unknown flag is a usage error", code: 2, args: []string{"get", "classes", "--nosuch"}, want: "error: unknown flag: --nosuch; see svcat get classes --help"},

@@ -38,7 +38,7 @@ func newRotateBinding(env *cli.Env) *cobra.Command {
 	r := &rotate{env: env}
 	cmd := &cobra.Command{
 		Use:     "binding NAME",
-		Aliases: []string{"bindings", "bnd"},
+		Aliases: cli.Aliases("binding"),
 		Short:   "Have the credentials of a binding be replaced by new ones now",
 		Long: `Raise a binding's spec.rotation.requests: the Secret keeps its name and gets new
 credentials, and the former ones are removed at the broker after the overlap. With

@@ -49,7 +49,7 @@ too.
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var instance string
 			if len(args) > 0 {
-				instance = args[0]
+				instance = cli.WithoutKind("instance", args[0])
 			}
 			return cli.Untouched(u.run(cmd.Context(), instance))
 		},

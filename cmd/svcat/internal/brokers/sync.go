@@ -37,7 +37,7 @@ func newSyncBroker(env *cli.Env) *cobra.Command {
 	s := &syncBroker{env: env}
 	cmd := &cobra.Command{
 		Use:     "broker NAME",
-		Aliases: []string{"brokers", "brk"},
+		Aliases: cli.Aliases("broker"),
 		Short:   "Have a broker's catalog read again",
 		Long: `Have a broker's catalog read again: that of the current namespace, else that of the
 cluster. With --wait until its catalog was taken over.`,

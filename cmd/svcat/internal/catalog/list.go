@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -17,11 +18,21 @@ import (
 // memory on both sides.
 const page = 500
 
-// A Query is what to list. Fields are those of v1beta1.Field…, selected by the
-// API server.
+// A Query is what to list. Fields are those of v1beta1.Field…, which the API server selects
+// by, as by Labels; nil: all.
 type Query struct {
 	Scope  cli.Scope
 	Fields client.MatchingFields
+	Labels labels.Selector
+}
+
+// selects is the option that lists what a query selects.
+func (q Query) selects() client.ListOption {
+	options := &client.ListOptions{LabelSelector: q.Labels}
+	if len(q.Fields) > 0 {
+		q.Fields.ApplyToList(options)
+	}
+	return options
 }
 
 // Classes calls each with the classes of a scope, page by page, in the API
@@ -60,7 +71,7 @@ func All[V any](
 // plansOf lists the plans of a class, which have its scope.
 func plansOf(class Class) Query {
 	namespace := class.Object.GetNamespace()
-	return Query{cli.ScopeOf(namespace), client.MatchingFields{scopes.Scope{Namespace: namespace}.ClassField(): class.Object.GetName()}}
+	return Query{Scope: cli.ScopeOf(namespace), Fields: client.MatchingFields{scopes.Scope{Namespace: namespace}.ClassField(): class.Object.GetName()}}
 }
 
 // lists are empty lists of a kind in both scopes.
@@ -80,14 +91,19 @@ func walk[V any](
 		return each(one)
 	}
 	if query.Scope.Cluster {
-		if err := Pages(ctx, reader, of.cluster, visit, query.Fields); err != nil {
+		if err := Pages(ctx, reader, of.cluster, visit, query.selects()); err != nil {
 			return err
 		}
 	}
 	if query.Scope.Namespaces {
-		return Pages(ctx, reader, of.namespaced, visit, query.Fields, client.InNamespace(query.Scope.Namespace))
+		return Pages(ctx, reader, of.namespaced, visit, query.selects(), client.InNamespace(query.Scope.Namespace))
 	}
 	return nil
+}
+
+// Selected is the option that lists what a selector matches; nil matches everything.
+func Selected(selector labels.Selector) client.ListOption {
+	return &client.ListOptions{LabelSelector: selector}
 }
 
 // Pages lists page by page and calls each with every object. A list that the API

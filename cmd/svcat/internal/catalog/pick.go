@@ -44,7 +44,7 @@ func (k kind[O, V]) called(ctx context.Context, f Finder, at cli.Scope, name str
 	if err != nil || f.KubeName || !k.external {
 		return found, err
 	}
-	named, err := All(ctx, f.Reader, Query{at, client.MatchingFields{v1beta1.FieldExternalName: name}}, k.list)
+	named, err := All(ctx, f.Reader, Query{Scope: at, Fields: client.MatchingFields{v1beta1.FieldExternalName: name}}, k.list)
 	for _, other := range named {
 		if other.object().GetName() != name {
 			found = append(found, other)
@@ -61,7 +61,7 @@ func (k kind[O, V]) got(ctx context.Context, reader client.Reader, at cli.Scope,
 		return nil, nil
 	}
 	if at.EveryNamespace() {
-		return All(ctx, reader, Query{at, client.MatchingFields{"metadata.name": name}}, k.list)
+		return All(ctx, reader, Query{Scope: at, Fields: client.MatchingFields{"metadata.name": name}}, k.list)
 	}
 	object := k.empty(at.Namespace)
 	err := reader.Get(ctx, client.ObjectKey{Namespace: at.Namespace, Name: name}, object)

@@ -2,12 +2,15 @@ package cli
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
 
-// OneName says that a command takes the name of one object of a kind. What was
-// typed instead is not repeated: it may be a parameter that lost its flag.
+// OneName says that a command takes the name of one object of a kind, which it gets without
+// the kind if it was typed as KIND/NAME. What was typed instead is not repeated: it may be a
+// parameter that lost its flag.
 func OneName(kind string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -16,6 +19,7 @@ func OneName(kind string) cobra.PositionalArgs {
 		case args[0] == "":
 			return Usagef("%s takes the name of one %s, and the name that was given is empty; see %s --help", cmd.CommandPath(), kind, cmd.CommandPath())
 		}
+		args[0] = WithoutKind(kind, args[0])
 		return nil
 	}
 }
@@ -33,4 +37,73 @@ func InOrder(steps ...func() error) error {
 		}
 	}
 	return nil
+}
+
+// kinds are what commands call each kind: the word for one, that for several, and the short
+// ones, which are svcat's own and kubectl's of both scopes.
+var kinds = [][]string{
+	{"broker", "brokers", "brk", "csb", "sbr"},
+	{"class", "classes", "cl", "csc", "scl"},
+	{"plan", "plans", "pl", "csp", "spl"},
+	{"instance", "instances", "inst", "si"},
+	{"binding", "bindings", "bnd", "sb"},
+	{"type", "types", "cst", "sty"},
+	{"policy", "policies", "spp", "sbp", "provisioningpolicy", "provisioningpolicies", "bindingpolicy", "bindingpolicies"},
+}
+
+// Aliases are the other words for a kind that a command is named after.
+func Aliases(name string) []string {
+	for _, words := range kinds {
+		if slices.Contains(words, name) {
+			return slices.DeleteFunc(slices.Clone(words), func(word string) bool { return word == name })
+		}
+	}
+	return nil
+}
+
+// KindOf is the word for one of the kind that a word means, empty if it means none. Words are
+// those of svcat, and those by which kubectl takes and prints the kinds of both scopes, as
+// in clusterserviceplan.servicecatalog.k8s.io.
+func KindOf(word string) string {
+	word, _, _ = strings.Cut(strings.ToLower(word), ".")
+	if long, is := strings.CutPrefix(strings.TrimPrefix(word, "cluster"), "service"); is {
+		word = long
+	}
+	for _, words := range kinds {
+		if slices.Contains(words, word) {
+			return words[0]
+		}
+	}
+	return ""
+}
+
+// WithoutKind is a name that may be written as KIND/NAME.
+func WithoutKind(kind, name string) string {
+	if word, rest, is := strings.Cut(name, "/"); is && rest != "" && KindOf(word) == kind {
+		return rest
+	}
+	return name
+}
+
+// SplitKinds takes apart KIND/NAME where a command, such as get or describe, has one command
+// below it for each kind, so that `get instance/mydb` is `get instance mydb`.
+func SplitKinds(root *cobra.Command, args []string) []string {
+	cmd, rest, err := root.Find(args)
+	if err != nil || !cmd.HasSubCommands() {
+		return args
+	}
+	for _, argument := range rest {
+		word, name, is := strings.Cut(argument, "/")
+		kind := KindOf(word)
+		if !is || kind == "" {
+			continue
+		}
+		for _, child := range cmd.Commands() {
+			if KindOf(child.Name()) == kind {
+				at := slices.Index(args, argument)
+				return slices.Concat(args[:at], []string{child.Name(), name}, args[at+1:])
+			}
+		}
+	}
+	return args
 }

@@ -2,13 +2,11 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"sync"
 
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/cli-runtime/pkg/printers"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -30,6 +28,7 @@ type Env struct {
 	failed   error
 	warnings rest.WarningHandler
 	slow     slowRequests
+	colour   colourMode
 }
 
 // NewEnv returns the environment of a process that has these streams. On a terminal,
@@ -57,6 +56,7 @@ func (e *Env) Bind(flags *pflag.FlagSet) {
 		}
 		flags.AddFlag(flag)
 	})
+	e.bindColour(flags)
 	bindLogs(flags)
 }
 
@@ -145,11 +145,4 @@ func (e *Env) Namespace() (namespace string, given bool, err error) {
 		return "", false, e.configFault(err)
 	}
 	return namespace, given, nil
-}
-
-// colours says whether to write colours to a stream: to a terminal only, and not
-// where NO_COLOR is set.
-func (*Env) colours(stream any) bool {
-	on, ok := stream.(*terminal)
-	return ok && os.Getenv("NO_COLOR") == "" && printers.AllowsColorOutput(on.file)
 }

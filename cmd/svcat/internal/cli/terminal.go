@@ -8,6 +8,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"golang.org/x/term"
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/termtext"
@@ -32,6 +33,20 @@ func shown(stream io.Writer) io.Writer {
 		return &terminal{file: file, out: file}
 	}
 	return stream
+}
+
+// Width is how many places a line of standard output has; 0 where it is no terminal, or one
+// that does not say.
+func (e *Env) Width() int {
+	t, is := e.Out.(*terminal)
+	if !is {
+		return 0
+	}
+	width, _, err := term.GetSize(int(t.file.Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
 }
 
 // Write writes text of whole or broken off characters.

@@ -5,6 +5,7 @@ package complete
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -70,6 +71,24 @@ func Bindings(env *cli.Env) Func {
 				s.add(binding.Name, catalog.InstanceTitle(binding))
 			}
 		}, client.InNamespace(s.namespace))
+	})
+}
+
+// Policies proposes policies for instances and for bindings, each with its action.
+func Policies(env *cli.Env) Func {
+	return of(env, func(ctx context.Context, s *search) error {
+		return errors.Join(
+			s.list(ctx, &v1beta1.ProvisioningPolicyList{}, func(object runtime.Object) {
+				if policy, ok := object.(*v1beta1.ProvisioningPolicy); ok {
+					s.add(policy.Name, string(policy.Spec.Action))
+				}
+			}),
+			s.list(ctx, &v1beta1.BindingPolicyList{}, func(object runtime.Object) {
+				if policy, ok := object.(*v1beta1.BindingPolicy); ok {
+					s.add(policy.Name, string(policy.Spec.Action))
+				}
+			}),
+		)
 	})
 }
 

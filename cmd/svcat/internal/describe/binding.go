@@ -22,7 +22,7 @@ func newBinding(env *cli.Env) *cobra.Command {
 	var showSecrets bool
 	cmd := &cobra.Command{
 		Use:     "binding NAME",
-		Aliases: []string{"bindings", "bnd"},
+		Aliases: cli.Aliases("binding"),
 		Short:   "Show a binding: its parameters and where they came from, and its Secret",
 		Example: `  svcat describe binding mydb-admin
   svcat describe binding mydb-admin --show-secrets`,
@@ -80,6 +80,7 @@ func describeBinding(ctx context.Context, reader client.Reader, w io.Writer, bin
 		func() error { return writePublished(ctx, reader, w, binding) },
 		func() error { return writeEndpoints(w, binding.Status.Endpoints) },
 		func() error { return writeConditions(w, binding.Status.Conditions) },
+		func() error { return writeEvents(ctx, reader, w, binding) },
 	)
 }
 

@@ -22,7 +22,7 @@ func newBroker(env *cli.Env) *cobra.Command {
 	var scope cli.ScopeFlags
 	cmd := &cobra.Command{
 		Use:     "broker NAME",
-		Aliases: []string{"brokers", "brk"},
+		Aliases: cli.Aliases("broker"),
 		Short:   "Show a broker: how it is reached, and how its last catalog went",
 		Example: `  svcat describe broker azure
   svcat describe broker team-broker --scope namespace --namespace dev`,
@@ -60,6 +60,7 @@ func describeBroker(ctx context.Context, reader client.Reader, w io.Writer, brok
 	return cli.InOrder(
 		func() error { return head.Write(w) },
 		func() error { return writeConditions(w, broker.Status.Conditions) },
+		func() error { return writeEvents(ctx, reader, w, broker.Object) },
 	)
 }
 

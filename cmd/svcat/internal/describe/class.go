@@ -23,7 +23,7 @@ func newClass(env *cli.Env) *cobra.Command {
 	var kubeName bool
 	cmd := &cobra.Command{
 		Use:     "class NAME",
-		Aliases: []string{"classes", "cl"},
+		Aliases: cli.Aliases("class"),
 		Short:   "Show a class with its defaults and plans",
 		Example: `  svcat describe class azure-mysql
   svcat describe class postgres-dev --cluster

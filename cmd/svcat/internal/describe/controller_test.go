@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -81,5 +82,8 @@ func fakeReader(t *testing.T, objects ...client.Object) client.Reader {
 		}).
 		WithIndex(&v1beta1.ServiceBinding{}, v1beta1.FieldInstanceRefName, func(o client.Object) []string {
 			return []string{o.(*v1beta1.ServiceBinding).Spec.InstanceRef.Name}
+		}).
+		WithIndex(&corev1.Event{}, "involvedObject.uid", func(o client.Object) []string {
+			return []string{string(o.(*corev1.Event).InvolvedObject.UID)}
 		}).Build()
 }

@@ -19,7 +19,8 @@ func New(env *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "describe",
 		Short: "Show all that matters about one broker, class, plan, instance, binding or type",
-		Long: `Show all that matters about one broker, class, plan, instance, binding or type.
+		Long: `Show all that matters about one broker, class, plan, instance, binding or type, which
+may be named as KIND/NAME, as in instance/mydb.
 
 Classes and plans are found by the name that their broker gave them or by their
 Kubernetes name, in the current namespace first and then in the cluster. Values of

@@ -20,7 +20,7 @@ import (
 func newInstance(env *cli.Env) *cobra.Command {
 	return &cobra.Command{
 		Use:     "instance NAME",
-		Aliases: []string{"instances", "inst"},
+		Aliases: cli.Aliases("instance"),
 		Short:   "Show an instance: its plan, its parameters and where they came from, its bindings",
 		Example: `  svcat describe instance mydb
   svcat describe instance mydb --namespace shop`,
@@ -64,6 +64,7 @@ func describeInstance(ctx context.Context, reader client.Reader, w io.Writer, in
 		func() error { return writeOrigins(w, instance.Spec.Parameters, sent, record) },
 		func() error { return writeBindings(ctx, reader, w, instance) },
 		func() error { return writeConditions(w, instance.Status.Conditions) },
+		func() error { return writeEvents(ctx, reader, w, instance) },
 	)
 }
 

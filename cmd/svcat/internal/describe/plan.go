@@ -30,7 +30,7 @@ func newPlan(env *cli.Env) *cobra.Command {
 	var f planFlags
 	cmd := &cobra.Command{
 		Use:     "plan NAME | CLASS/PLAN",
-		Aliases: []string{"plans", "pl"},
+		Aliases: cli.Aliases("plan"),
 		Short:   "Show a plan with its defaults, instances and schemas",
 		Example: `  svcat describe plan azure-mysql/premium-p1
   svcat describe plan premium-p1 --show-schemas=false

@@ -24,7 +24,7 @@ func newType(env *cli.Env) *cobra.Command {
 	var scope cli.ScopeFlags
 	cmd := &cobra.Command{
 		Use:     "type NAME",
-		Aliases: []string{"types"},
+		Aliases: cli.Aliases("type"),
 		Short:   "Show a service type: its default plan, who competes for it and who may decide",
 		Example: `  svcat describe type mysql
   svcat describe type mysql --cluster`,

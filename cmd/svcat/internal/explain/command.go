@@ -127,18 +127,9 @@ func subjectOf(argument string) (kind, name string) {
 	return kindOf(kind), name
 }
 
-// kindOf is the kind that a word means, as kubectl and svcat take it.
+// kindOf is the kind that a word means; empty if explain does not know it.
 func kindOf(word string) string {
-	word, _, _ = strings.Cut(strings.ToLower(word), ".")
-	switch word {
-	case "type", "types", "servicetype", "servicetypes", "clusterservicetype", "clusterservicetypes", "sty", "cst":
-		return KindType
-	case "instance", "instances", "inst", "serviceinstance", "serviceinstances", "si":
-		return KindInstance
-	case "binding", "bindings", "bnd", "servicebinding", "servicebindings", "sb":
-		return KindBinding
-	}
-	return ""
+	return map[string]string{"type": KindType, "instance": KindInstance, "binding": KindBinding}[cli.KindOf(word)]
 }
 
 func (c *command) run(ctx context.Context, args []string) error {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -21,6 +22,8 @@ import (
 type bindingRow struct {
 	key
 
+	created metav1.Time
+
 	// of is the instance that it is bound to.
 	of                                                 key
 	serviceType, instance, status, secret, id, message string
@@ -28,7 +31,7 @@ type bindingRow struct {
 
 func bindingRowOf(binding *v1beta1.ServiceBinding) bindingRow {
 	row := bindingRow{
-		key:         key{binding.Namespace, binding.Name},
+		key: keyOf(binding), created: binding.CreationTimestamp,
 		serviceType: binding.Type(), status: catalog.Status(binding.Status.Conditions),
 		secret: cmp.Or(binding.Spec.SecretName, binding.Name), id: cmp.Or(binding.Status.ExternalID, binding.Spec.ExternalID),
 	}
@@ -42,15 +45,15 @@ func bindingRowOf(binding *v1beta1.ServiceBinding) bindingRow {
 
 // bindingColumns are the columns of bindings in each layout.
 var bindingColumns = map[string][]string{
-	layoutTable:  {"name", "namespace", "type", "instance", "status"},
-	layoutWide:   {"name", "namespace", "type", "instance", "status", "secret", "external id", "message"},
+	layoutTable:  {"name", "namespace", "type", "instance", "status", columnAge},
+	layoutWide:   {"name", "namespace", "type", "instance", "status", "secret", "external id", "message", columnAge},
 	layoutLegacy: {"name", "namespace", "instance", "status"},
 }
 
 func (b bindingRow) cells(string) map[string]string {
 	return map[string]string{
 		"name": b.name, "namespace": b.namespace, "type": b.serviceType, "instance": b.instance,
-		"status": b.status, "secret": b.secret, "external id": b.id, "message": short(b.message),
+		"status": b.status, "secret": b.secret, "external id": b.id, "message": short(b.message), columnAge: age(b.created),
 	}
 }
 
@@ -61,13 +64,14 @@ func newBindings(env *cli.Env) *cobra.Command {
 	var f bindingList
 	cmd := f.command(env, &cobra.Command{
 		Use:     "bindings [NAME]",
-		Aliases: []string{"binding", "bnd"},
+		Aliases: cli.Aliases("bindings"),
 		Short:   "List bindings, or show one",
 		Example: `  svcat get bindings
   svcat get bindings --all-namespaces
   svcat get binding mydb-admin -o wide`,
 		ValidArgsFunction: complete.Bindings(env),
 	}, f.run)
+	f.bindList(cmd)
 	f.bindNamespaces(cmd)
 	f.bindFilter(cmd, "type", "", "List the bindings of this type only: their own, or their instance's")
 	return cmd
@@ -124,7 +128,7 @@ func (f *bindingList) rows(ctx context.Context, reader client.Reader, scope cli.
 			all = append(all, row)
 		}
 		return nil
-	}, client.InNamespace(scope.Namespace))
+	}, client.InNamespace(scope.Namespace), catalog.Selected(f.labels))
 	slices.SortFunc(all, func(a, b bindingRow) int {
 		return cmp.Or(byType(a.serviceType, b.serviceType), cmp.Compare(a.instance, b.instance), cmp.Compare(a.name, b.name), cmp.Compare(a.namespace, b.namespace))
 	})

@@ -19,12 +19,14 @@ import (
 type brokerRow struct {
 	key
 
+	created metav1.Time
+
 	url, status, scope, relist, fetched string
 }
 
 func brokerRowOf(broker catalog.Broker) brokerRow {
 	row := brokerRow{
-		key: key{broker.Object.GetNamespace(), broker.Object.GetName()},
+		key: keyOf(broker.Object), created: broker.Object.GetCreationTimestamp(),
 		url: broker.URL(), status: v1beta1.LastConditionState(broker.Status.Conditions), scope: broker.Scope(),
 		relist: string(cmp.Or(broker.Spec.RelistBehavior, v1beta1.RelistDuration)), fetched: moment(broker.Status.LastCatalogRetrievalTime),
 	}
@@ -44,15 +46,15 @@ func moment(at *metav1.Time) string {
 
 // brokerColumns are the columns of brokers in each layout.
 var brokerColumns = map[string][]string{
-	layoutTable:  {"name", "url", "status", "scope"},
-	layoutWide:   {"name", "url", "status", "scope", "relist", "catalog fetched"},
+	layoutTable:  {"name", "url", "status", "scope", columnAge},
+	layoutWide:   {"name", "url", "status", "scope", "relist", "catalog fetched", columnAge},
 	layoutLegacy: {"name", "namespace", "url", "status"},
 }
 
 func (b brokerRow) cells(string) map[string]string {
 	return map[string]string{
 		"name": b.name, "namespace": b.namespace, "url": b.url, "status": b.status,
-		"scope": b.scope, "relist": b.relist, "catalog fetched": b.fetched,
+		"scope": b.scope, "relist": b.relist, "catalog fetched": b.fetched, columnAge: age(b.created),
 	}
 }
 
@@ -63,13 +65,14 @@ func newBrokers(env *cli.Env) *cobra.Command {
 	var f brokerList
 	cmd := f.command(env, &cobra.Command{
 		Use:     "brokers [NAME]",
-		Aliases: []string{"broker", "brk"},
+		Aliases: cli.Aliases("brokers"),
 		Short:   "List brokers, or show one",
 		Example: `  svcat get brokers
   svcat get brokers --scope cluster
   svcat get broker azure -o yaml`,
 		ValidArgsFunction: complete.Brokers(env),
 	}, f.run)
+	f.bindList(cmd)
 	f.bindScope(cmd)
 	return cmd
 }
@@ -85,7 +88,7 @@ func (f *brokerList) run(ctx context.Context, args []string) error {
 			return table[brokerRow]{of: []brokerRow{brokerRowOf(broker)}, columns: brokerColumns}, nil
 		}
 		var all []brokerRow
-		err := catalog.Brokers(ctx, l.client, catalog.Query{Scope: scope}, func(broker catalog.Broker) error {
+		err := catalog.Brokers(ctx, l.client, catalog.Query{Scope: scope, Labels: f.labels}, func(broker catalog.Broker) error {
 			all = append(all, brokerRowOf(broker))
 			return nil
 		})

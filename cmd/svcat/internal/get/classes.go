@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
@@ -17,13 +18,15 @@ import (
 type classRow struct {
 	key
 
+	created metav1.Time
+
 	title, serviceType, broker, description, scope, status string
 	bindable                                               bool
 }
 
 func classRowOf(class catalog.Class) classRow {
 	return classRow{
-		key:   key{class.Object.GetNamespace(), class.Object.GetName()},
+		key: keyOf(class.Object), created: class.Object.GetCreationTimestamp(),
 		title: class.Title(), serviceType: class.Spec.ServiceType, broker: class.Broker, description: class.Spec.Description,
 		scope: class.Scope(), status: class.State(), bindable: class.Spec.Bindable,
 	}
@@ -37,14 +40,14 @@ func (c classRow) called(name string, kubeName bool) bool {
 // classColumns are the columns of classes in each layout.
 var classColumns = map[string][]string{
 	layoutTable:  {"type", "name", "description", "scope"},
-	layoutWide:   {"type", "name", "description", "scope", "broker", "status", "bindable", "kubernetes name"},
+	layoutWide:   {"type", "name", "description", "scope", "broker", "status", "bindable", "kubernetes name", columnAge},
 	layoutLegacy: {"name", "namespace", "broker", "description"},
 }
 
 func (c classRow) cells(layout string) map[string]string {
 	return map[string]string{
 		"type": c.serviceType, "name": c.title, "namespace": c.namespace, "description": descriptionIn(layout, c.description),
-		"scope": c.scope, "broker": c.broker, "status": c.status, "bindable": yesNo(c.bindable), "kubernetes name": c.name,
+		"scope": c.scope, "broker": c.broker, "status": c.status, "bindable": yesNo(c.bindable), "kubernetes name": c.name, columnAge: age(c.created),
 	}
 }
 
@@ -55,7 +58,7 @@ func newClasses(env *cli.Env) *cobra.Command {
 	var f classList
 	cmd := f.command(env, &cobra.Command{
 		Use:     "classes [NAME]",
-		Aliases: []string{"class", "cl"},
+		Aliases: cli.Aliases("classes"),
 		Short:   "List classes, or show one",
 		Example: `  svcat get classes
   svcat get classes --type mysql
@@ -65,6 +68,7 @@ func newClasses(env *cli.Env) *cobra.Command {
   svcat get class --kube-name 997b8372-8dac-40ac-ae65-758b4a5075a5`,
 		ValidArgsFunction: complete.Classes(env),
 	}, f.run)
+	f.bindList(cmd)
 	f.bindScope(cmd)
 	f.bindFilter(cmd, "type", "", "List the classes of this type only")
 	f.bindFilter(cmd, "broker", "b", "List the classes of this broker only")
@@ -83,7 +87,7 @@ func (f *classList) run(ctx context.Context, args []string) error {
 			row := classRowOf(class)
 			return f.kept(map[key]classRow{row.key: row}), nil
 		}
-		all, err := loadClasses(ctx, l.client, scope, nil)
+		all, err := loadClasses(ctx, l.client, catalog.Query{Scope: scope, Labels: f.labels}, nil)
 		return f.kept(all), err
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/util/jsonpath"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
@@ -20,6 +22,13 @@ type flags struct {
 	kubeName bool
 	// effective lists only what gives instances a plan.
 	effective bool
+
+	// selector and sortBy are what --selector and --sort-by were given.
+	selector, sortBy string
+	watch, watchOnly bool
+	// labels and order are what they mean; nil without them.
+	labels labels.Selector
+	order  *jsonpath.JSONPath
 }
 
 // command completes a command: it takes a name at most, with --output.
@@ -27,9 +36,42 @@ func (f *flags) command(env *cli.Env, cmd *cobra.Command, run func(ctx context.C
 	if cmd.Args == nil {
 		cmd.Args = atMostOneName
 	}
-	cmd.RunE = func(cmd *cobra.Command, args []string) error { return run(cmd.Context(), args) }
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := f.parse(args); err != nil {
+			return err
+		}
+		return run(cmd.Context(), args)
+	}
 	f.out.bind(cmd, env)
 	return cmd
+}
+
+// bindList adds the flags of kubectl's lists.
+func (f *flags) bindList(cmd *cobra.Command) {
+	all := cmd.Flags()
+	all.StringVarP(&f.selector, "selector", "l", "", "List only what has these labels, as in env=dev,tier!=free")
+	all.StringVar(&f.sortBy, "sort-by", "", "Sort by this field of the objects, a JSONPath such as .metadata.creationTimestamp")
+	all.BoolVarP(&f.watch, "watch", "w", false, "After the list, go on to print each row that changes, until Ctrl-C")
+	all.BoolVar(&f.watchOnly, "watch-only", false, "As --watch, without the list at first")
+}
+
+// parse reads the values of bindList's flags.
+func (f *flags) parse(args []string) (err error) {
+	if f.selector != "" && len(args) > 0 {
+		return cli.Usagef("--selector narrows a list, and %q is one object: give one of them", args[0])
+	}
+	if f.selector != "" {
+		if f.labels, err = labels.Parse(f.selector); err != nil {
+			return cli.Usagef("--selector %q cannot be read: %w; write KEY=VALUE, KEY!=VALUE, KEY or 'KEY in (A,B)', with commas between several", f.selector, err)
+		}
+	}
+	if f.sortBy != "" {
+		if f.order, err = fieldPath(f.sortBy); err != nil {
+			return cli.Usagef("--sort-by %q cannot be read: %w; write the path of a field, such as .metadata.creationTimestamp", f.sortBy, err)
+		}
+	}
+	f.watch = f.watch || f.watchOnly
+	return nil
 }
 
 // bindScope adds the flags that say in which scopes to look.
@@ -69,4 +111,14 @@ func (f *flags) currentNamespace(env *cli.Env) (cli.Scope, error) {
 // instances a plan.
 func (f *flags) wants(serviceType, broker string, effective bool) bool {
 	return (f.serviceType == "" || serviceType == f.serviceType) && (f.broker == "" || broker == f.broker) && (effective || !f.effective)
+}
+
+// A filter is a flag that narrows the list by a value, and how a sentence begins to say so.
+type filter struct{ flag, value, words string }
+
+func (f *flags) filters() []filter {
+	return []filter{
+		{"type", f.serviceType, "of type"}, {"class", f.class, "of class"}, {"plan", f.plan, "of plan"}, {"broker", f.broker, "of broker"},
+		{"selector", f.selector, "with labels"},
+	}
 }

@@ -3,6 +3,10 @@ package get
 import (
 	"cmp"
 	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
 )
 
 // shortDescription is how many letters of a description tables show that are not
@@ -29,6 +33,17 @@ func descriptionIn(layout, description string) string {
 		return short(description)
 	}
 	return description
+}
+
+// columnAge is the column of what changes all the time.
+const columnAge = "age"
+
+// age is how long something has been there, as kubectl says it.
+func age(created metav1.Time) string {
+	if created.IsZero() {
+		return ""
+	}
+	return duration.HumanDuration(time.Since(created.Time))
 }
 
 func yesNo(is bool) string {

@@ -11,8 +11,9 @@ import (
 func New(env *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "get",
-		Short: "List brokers, classes, plans, instances, bindings or types",
-		Long: `List brokers, classes, plans, instances, bindings or types, or show one of them.
+		Short: "List brokers, classes, plans, instances, bindings, types or policies",
+		Long: `List brokers, classes, plans, instances, bindings, types or policies, or show one of
+them, which may be named as KIND/NAME, as in instance/mydb.
 
 A * behind a type marks the plan that an instance gets which asks for that type
 alone: the default plan, or, while the type has none, the suggested plan. Cluster
@@ -20,22 +21,29 @@ and namespace each have their own; a namespace's default comes before the cluste
 
 Without flags, what the cluster and the current namespace offer is listed;
 --cluster is the cluster alone, --namespace a namespace alone, and
---all-namespaces is everything. Instances and bindings are those of one namespace.`,
+--all-namespaces is everything. Instances and bindings are those of one namespace,
+and policies are the cluster's.
+
+--watch goes on with the rows that change, and adds "(deleted)" to a row whose object is
+gone; with -o, such as -o json, with the objects that change. On a terminal that is too
+narrow, descriptions and other long texts are cut; -o wide cuts nothing.`,
 		Example: `  svcat get plans
   svcat get classes --type mysql
   svcat get plans --default
-  svcat get instances --all-namespaces`,
+  svcat get instances --all-namespaces --watch
+  svcat get plans -l tier=gold --sort-by .spec.externalName
+  svcat get instances -o custom-columns=NAME:.metadata.name,PLAN:.status.userSpecifiedPlanName --no-headers`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return cli.Usagef("cannot get %q; allowed are brokers, classes, plans, instances, bindings and types", args[0])
+				return cli.Usagef("cannot get %q; allowed are brokers, classes, plans, instances, bindings, types and policies", args[0])
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cli.Usagef("say what to get: brokers, classes, plans, instances, bindings or types; see %s --help", cmd.CommandPath())
+			return cli.Usagef("say what to get: brokers, classes, plans, instances, bindings, types or policies; see %s --help", cmd.CommandPath())
 		},
 	}
-	cmd.AddCommand(newBrokers(env), newClasses(env), newPlans(env), newInstances(env), newBindings(env), newTypes(env))
+	cmd.AddCommand(newBrokers(env), newClasses(env), newPlans(env), newInstances(env), newBindings(env), newTypes(env), newPolicies(env))
 	return cmd
 }
 

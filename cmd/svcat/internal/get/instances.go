@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -22,6 +23,8 @@ import (
 type instanceRow struct {
 	key
 
+	created metav1.Time
+
 	serviceType, class, plan, status, externalID, operation, message string
 	// classRef and planRef are Kubernetes names.
 	classRef, planRef string
@@ -29,7 +32,7 @@ type instanceRow struct {
 
 func instanceRowOf(instance *v1beta1.ServiceInstance) instanceRow {
 	row := instanceRow{
-		key:         key{instance.Namespace, instance.Name},
+		key: keyOf(instance), created: instance.CreationTimestamp,
 		serviceType: instance.Type(), status: catalog.Status(instance.Status.Conditions),
 		externalID: cmp.Or(instance.Status.ExternalID, instance.Spec.ExternalID), operation: string(instance.Status.CurrentOperation),
 	}
@@ -43,15 +46,15 @@ func instanceRowOf(instance *v1beta1.ServiceInstance) instanceRow {
 
 // instanceColumns are the columns of instances in each layout.
 var instanceColumns = map[string][]string{
-	layoutTable:  {"name", "namespace", "type", "class", "plan", "status"},
-	layoutWide:   {"name", "namespace", "type", "class", "plan", "status", "operation", "external id", "message"},
+	layoutTable:  {"name", "namespace", "type", "class", "plan", "status", columnAge},
+	layoutWide:   {"name", "namespace", "type", "class", "plan", "status", "operation", "external id", "message", columnAge},
 	layoutLegacy: {"name", "namespace", "class", "plan", "status"},
 }
 
 func (r instanceRow) cells(string) map[string]string {
 	return map[string]string{
 		"name": r.name, "namespace": r.namespace, "type": r.serviceType, "class": r.class, "plan": r.plan,
-		"status": r.status, "operation": r.operation, "external id": r.externalID, "message": short(r.message),
+		"status": r.status, "operation": r.operation, "external id": r.externalID, "message": short(r.message), columnAge: age(r.created),
 	}
 }
 
@@ -62,7 +65,7 @@ func newInstances(env *cli.Env) *cobra.Command {
 	var f instanceList
 	cmd := f.command(env, &cobra.Command{
 		Use:     "instances [NAME]",
-		Aliases: []string{"instance", "inst"},
+		Aliases: cli.Aliases("instances"),
 		Short:   "List instances, or show one",
 		Example: `  svcat get instances
   svcat get instances --all-namespaces --type mysql
@@ -70,6 +73,7 @@ func newInstances(env *cli.Env) *cobra.Command {
   svcat get instance mydb -o yaml`,
 		ValidArgsFunction: complete.Instances(env),
 	}, f.run)
+	f.bindList(cmd)
 	f.bindNamespaces(cmd)
 	f.bindFilter(cmd, "type", "", "List the instances of this type only")
 	f.bindFilter(cmd, "class", "c", "List the instances of this class only")
@@ -110,7 +114,7 @@ func (f *instanceList) rows(ctx context.Context, reader client.Reader, scope cli
 		return nil
 	}
 	for _, selected := range f.selections() {
-		options := append([]client.ListOption{client.InNamespace(scope.Namespace)}, selected...)
+		options := append([]client.ListOption{client.InNamespace(scope.Namespace), catalog.Selected(f.labels)}, selected...)
 		if err := catalog.Pages(ctx, reader, &v1beta1.ServiceInstanceList{}, each, options...); err != nil {
 			return nil, err
 		}

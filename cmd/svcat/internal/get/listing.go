@@ -10,6 +10,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
+	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
 // A listing is one run of a command that lists.
@@ -20,10 +22,18 @@ type listing struct {
 	// where says which scope the flags ask for.
 	where  func(env *cli.Env) (cli.Scope, error)
 	scope  cli.Scope
-	client client.Client
+	client client.WithWatch
 	// plural is what is listed, as in "plans"; kind is its kind in a namespace, with Cluster
 	// before it that of the cluster.
 	plural, kind string
+	// command is what lists it.
+	command string
+	// kinds are those of a list of the cluster's that has several, instead of kind.
+	kinds []string
+	// also are kinds that the rows tell about, too: of either scope, as kind.
+	also []string
+	// namespacedOnly says that the cluster has none.
+	namespacedOnly bool
 	// one says that one object was named, and is shown alone.
 	one bool
 	// filters are what narrows the list, as in "of type mysql".
@@ -32,14 +42,14 @@ type listing struct {
 
 // listing is a run for a kind of either scope. With --default it is narrowed in these words.
 func (f *flags) listing(plural, kind, narrowed string, args []string) *listing {
-	l := &listing{output: f.out, by: f, where: f.scope.Resolve, plural: plural, kind: kind}
+	l := &listing{output: f.out, by: f, where: f.scope.Resolve, plural: plural, kind: kind, command: "svcat get " + plural}
 	if len(args) == 1 {
 		l.one = true
 		l.filters = append(l.filters, "called "+args[0])
 	}
-	for _, filter := range [][2]string{{"type", f.serviceType}, {"class", f.class}, {"plan", f.plan}, {"broker", f.broker}} {
-		if filter[1] != "" {
-			l.filters = append(l.filters, "of "+filter[0]+" "+filter[1])
+	for _, filter := range f.filters() {
+		if filter.value != "" {
+			l.filters = append(l.filters, filter.words+" "+filter.value)
 		}
 	}
 	if f.effective {
@@ -52,7 +62,7 @@ func (f *flags) listing(plural, kind, narrowed string, args []string) *listing {
 // namespace if that is asked for.
 func (f *flags) namespaced(plural, kind string, args []string) *listing {
 	l := f.listing(plural, kind, "", args)
-	l.where, l.one = f.currentNamespace, l.one && !f.scope.AllNamespaces
+	l.where, l.one, l.namespacedOnly = f.currentNamespace, l.one && !f.scope.AllNamespaces, true
 	return l
 }
 
@@ -71,6 +81,9 @@ func (l *listing) show(ctx context.Context, load loader) error {
 		return err
 	}
 	layout := l.layout()
+	if l.by.watch {
+		return follower{l, load}.follow(ctx)
+	}
 	if layout == "" {
 		return l.showObjects(ctx, load)
 	}
@@ -79,19 +92,44 @@ func (l *listing) show(ctx context.Context, load loader) error {
 		return err
 	}
 	if len(found.keys()) == 0 {
-		if err := l.empty(ctx); err != nil {
+		if err := l.empty(ctx, load); err != nil {
 			return err
 		}
 		return l.tellCluster()
 	}
-	t, wrap := found.fill(layout)
-	if layout == layoutLegacy {
-		return t.WriteLegacy(l.env.Out, wrap)
+	if err := (sorter{l}).rows(ctx, found); err != nil {
+		return err
 	}
-	if err := t.Write(l.env.Out); err != nil {
+	columns, lines := found.cells(layout)
+	if err := l.write(layout, l.fill(layout, columns, lines), found.wraps()); err != nil || layout == layoutLegacy {
 		return err
 	}
 	return l.tellCluster()
+}
+
+// prose are the columns that lose text where a terminal is too narrow for all of a table:
+// what is in the others is needed to the letter.
+var prose = []string{"description", "message", "url", "why", "price", "subjects"}
+
+// fill makes a table as wide as the terminal that it is for; the other layouts are as wide as
+// they are.
+func (l *listing) fill(layout string, columns []string, lines [][]string) *printer.Table {
+	t := printer.New(columns...)
+	t.NoHeaders = l.noHeaders
+	for _, line := range lines {
+		t.Add(line...)
+	}
+	if room := l.env.Width(); room > 0 && layout == layoutTable {
+		t.Fit(room, prose...)
+	}
+	return t
+}
+
+func (l *listing) write(layout string, t *printer.Table, wrap bool) error {
+	if layout == layoutLegacy {
+		return t.WriteLegacy(l.env.Out, wrap)
+	}
+	return t.Write(l.env.Out)
 }
 
 // tellCluster says that what gives instances of a namespace a plan is not all listed: what the
@@ -107,7 +145,7 @@ func (l *listing) tellCluster() error {
 
 // empty says that there is nothing to show: it is an error where an object or filter
 // was named that is not there, and else no failure.
-func (l *listing) empty(ctx context.Context) error {
+func (l *listing) empty(ctx context.Context, load loader) error {
 	if err := l.unknownName(ctx); err != nil {
 		return err
 	}
@@ -115,11 +153,31 @@ func (l *listing) empty(ctx context.Context) error {
 	if near := l.suggestType(ctx); near != "" {
 		sentence += "; did you mean " + near + "?"
 	}
+	sentence += l.ofCluster(load)
 	if l.one {
 		return errors.New(sentence)
 	}
 	_, err := fmt.Fprintln(l.env.ErrOut, sentence)
 	return err
+}
+
+// ofCluster says what the cluster has, where only a namespace was looked in; what gives
+// instances a plan is told by tellCluster.
+func (l *listing) ofCluster(load loader) string {
+	if l.namespacedOnly || l.scope.Cluster || l.by.effective {
+		return ""
+	}
+	found, err := load(cli.Scope{Cluster: true})
+	if err != nil || len(found.keys()) == 0 {
+		return "" // the list is empty, whatever the cluster has
+	}
+	words := []string{l.command, "--cluster"}
+	for _, filter := range l.by.filters() {
+		if filter.value != "" {
+			words = append(words, "--"+filter.flag, suggest.Word(filter.value))
+		}
+	}
+	return fmt.Sprintf("; the cluster has %d: %s", len(found.keys()), strings.Join(words, " "))
 }
 
 // nothing is the sentence for an empty list.

@@ -9,42 +9,32 @@ import (
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 )
 
-// offers are plans as `marketplace` shows them: class by class.
-type offers struct {
-	plans   []planRow
-	classes map[key]classRow
+// An offerRow is a plan as `marketplace` shows it, below its class.
+type offerRow struct {
+	planRow
+
+	// class is the class's name, and description what it is; empty below its first plan.
+	class, description string
+	bindable           bool
 }
 
-// keys are those of the classes.
-func (o offers) keys() []key {
-	var keys []key
-	for i := range o.plans {
-		if i == 0 || o.plans[i].of() != o.plans[i-1].of() {
-			keys = append(keys, o.plans[i].of())
-		}
-	}
-	return keys
+// own is the class, which is what is printed as an object.
+func (o offerRow) own() key { return o.of() }
+
+// offerColumns are the columns of the marketplace in each layout.
+var offerColumns = map[string][]string{
+	layoutTable:  {"type", "class", "plans", "price", "bindable", "description"},
+	layoutWide:   {"type", "class", "plans", "price", "bindable", "scope", "description"},
+	layoutLegacy: {"class", "plans", "description"},
 }
 
-func (o offers) fill(layout string) (t *printer.Table, wrap bool) {
-	columns := []string{"type", "class", "plans", "description"}
-	if layout == layoutLegacy {
-		columns = columns[1:]
+func (o offerRow) cells(layout string) map[string]string {
+	return map[string]string{
+		"type": o.typeCell(), "class": o.class, "plans": o.title, "price": o.price, "bindable": yesNo(o.bindable),
+		"scope": o.scope, "description": descriptionIn(layout, o.description),
 	}
-	t = printer.New(columns...)
-	for i := range o.plans {
-		p := &o.plans[i]
-		class, description := p.classTitle, descriptionIn(layout, o.classes[p.of()].description)
-		if i > 0 && p.of() == o.plans[i-1].of() {
-			class, description = "", ""
-		}
-		cells := []string{p.typeCell(), class, p.title, description}
-		t.Add(cells[len(cells)-len(columns):]...)
-	}
-	return t, true
 }
 
 // A market is one run of `marketplace`.
@@ -57,10 +47,20 @@ func NewMarketplace(env *cli.Env) *cobra.Command {
 		Use:     "marketplace",
 		Aliases: []string{"mp"},
 		Short:   "Show what there is to order: classes with their plans",
-		Long: `Show what there is to order: classes with their plans, without those that their
-broker no longer offers. A * behind a type marks the plan that an instance gets
-which asks for that type alone. With -o, such as -o json, the classes are printed.`,
+		Long: `Show what can be ordered in a namespace: the classes and plans of the cluster, and
+those of the current namespace or of the one that --namespace gives, without those
+that their broker no longer offers. --cluster shows those of the cluster alone, and
+--scope namespace those of the namespace alone.
+
+A * behind a type marks the plan that an instance gets which asks for that type
+alone. PRICE is what the broker says in the plan's metadata.costs, such as
+"99.95 usd / MONTHLY"; a plan without costs is free if it says so, and else the
+price is empty. A ? stands for costs that the broker wrote in another form than the
+Open Service Broker API describes.
+
+With -o, such as -o json, the classes are printed.`,
 		Example: `  svcat marketplace
+  svcat marketplace --namespace dev
   svcat marketplace --all-namespaces
   svcat mp --type mysql`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -77,17 +77,19 @@ which asks for that type alone. With -o, such as -o json, the classes are printe
 
 func (f *market) run(ctx context.Context, args []string) error {
 	l := f.listing("plans to order", "ServiceClass", "", args)
+	// An instance may be of the cluster's plans in every namespace.
+	l.where, l.command = f.scope.Nearest, "svcat marketplace"
 	return l.show(ctx, func(scope cli.Scope) (rows, error) {
-		s, err := loadOfferings(ctx, l.client, scope)
+		s, err := loadOfferings(ctx, l.client, scope, nil)
 		if err != nil {
 			return nil, err
 		}
-		return f.offers(s), nil
+		return table[offerRow]{f.offers(s), offerColumns, true}, nil
 	})
 }
 
 // offers are the plans that can be ordered, class by class.
-func (f *market) offers(s *offerings) offers {
+func (f *market) offers(s *offerings) []offerRow {
 	plans := slices.DeleteFunc(s.plans, func(p planRow) bool {
 		return p.status != catalog.Active || s.classes[p.of()].status != catalog.Active || !f.wants(p.serviceType, "", true)
 	})
@@ -95,5 +97,17 @@ func (f *market) offers(s *offerings) offers {
 		return cmp.Or(cmp.Compare(a.classTitle, b.classTitle), cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.class, b.class),
 			cmp.Compare(a.title, b.title), cmp.Compare(a.name, b.name))
 	})
-	return offers{plans: plans, classes: s.classes}
+	var offers []offerRow
+	for i := range plans {
+		class := s.classes[plans[i].of()]
+		offer := offerRow{planRow: plans[i], bindable: class.bindable}
+		if plans[i].bindable != nil {
+			offer.bindable = *plans[i].bindable
+		}
+		if i == 0 || plans[i].of() != plans[i-1].of() {
+			offer.class, offer.description = plans[i].classTitle, class.description
+		}
+		offers = append(offers, offer)
+	}
+	return offers
 }

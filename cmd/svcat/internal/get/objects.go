@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/printers"
@@ -37,15 +38,15 @@ func (l *listing) showObjects(ctx context.Context, load loader) error {
 	if l.one {
 		return l.showOne(ctx, l.client, printer, wanted)
 	}
+	if l.by.order != nil {
+		return sorter{l}.objects(ctx, printer, wanted)
+	}
 	into := l.sink(printer)
 	err = l.walk(ctx, l.client, func(object *unstructured.Unstructured) error {
-		if wanted != nil && !wanted[key{object.GetNamespace(), object.GetName()}] {
+		if wanted != nil && !wanted[keyOf(object)] {
 			return nil
 		}
-		if !l.print.JSONYamlPrintFlags.ShowManagedFields {
-			object.SetManagedFields(nil)
-		}
-		return into.add(object)
+		return into.add(l.trimmed(object))
 	})
 	if err != nil {
 		return err
@@ -67,7 +68,7 @@ func (l *listing) wanted(ctx context.Context, load loader) (map[key]bool, error)
 		return wanted, nil
 	}
 	if l.one {
-		return nil, l.empty(ctx)
+		return nil, l.empty(ctx, load)
 	}
 	return wanted, l.unknownName(ctx)
 }
@@ -75,9 +76,10 @@ func (l *listing) wanted(ctx context.Context, load loader) (map[key]bool, error)
 // begins says whether the lists of a scope can be read.
 func (l *listing) begins(ctx context.Context, reader client.Reader, scope cli.Scope) error {
 	for _, scope := range scope.Split() {
-		list := l.listIn(scope)
-		if err := reader.List(ctx, list, client.Limit(1), client.InNamespace(scope.Namespace)); err != nil {
-			return fmt.Errorf("cannot list %s: %w", admission.ResourceOf(list), err)
+		for _, list := range l.listsIn(scope) {
+			if err := reader.List(ctx, list, client.Limit(1), client.InNamespace(scope.Namespace)); err != nil {
+				return fmt.Errorf("cannot list %s: %w", admission.ResourceOf(list), err)
+			}
 		}
 	}
 	return nil
@@ -85,13 +87,19 @@ func (l *listing) begins(ctx context.Context, reader client.Reader, scope cli.Sc
 
 func (l *listing) showOne(ctx context.Context, reader client.Reader, printer printers.ResourcePrinter, wanted map[key]bool) error {
 	for k := range wanted {
-		object := &unstructured.Unstructured{}
-		object.SetGroupVersionKind(v1beta1.GroupVersion.WithKind(v1beta1.ScopedKind(k.namespace, l.kind)))
-		if err := reader.Get(ctx, client.ObjectKey{Namespace: k.namespace, Name: k.name}, object); err != nil {
-			return err
-		}
-		if err := cli.PrintObject(l.env.Out, printer, object); err != nil {
-			return err
+		for _, kind := range l.kindsIn(cli.ScopeOf(k.namespace)) {
+			object := &unstructured.Unstructured{}
+			object.SetGroupVersionKind(v1beta1.GroupVersion.WithKind(kind))
+			err := reader.Get(ctx, client.ObjectKey{Namespace: k.namespace, Name: k.name}, object)
+			if len(l.kinds) > 0 && apierrors.IsNotFound(err) {
+				continue // the name is one of another kind
+			}
+			if err == nil {
+				err = cli.PrintObject(l.env.Out, printer, object)
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -108,22 +116,43 @@ func (l *listing) walk(ctx context.Context, reader client.Reader, each func(*uns
 		return each(one)
 	}
 	for _, scope := range slices.Backward(l.scope.Split()) {
-		if err := catalog.Pages(ctx, reader, l.listIn(scope), visit, client.InNamespace(scope.Namespace)); err != nil {
-			return err
+		for _, list := range l.listsIn(scope) {
+			if err := catalog.Pages(ctx, reader, list, visit, client.InNamespace(scope.Namespace), catalog.Selected(l.by.labels)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// listIn is an empty list of the kind in the cluster or in namespaces.
-func (l *listing) listIn(scope cli.Scope) *unstructured.UnstructuredList {
-	kind := l.kind
-	if scope.Cluster {
-		kind = "Cluster" + kind
+// listsIn are empty lists of the kinds in the cluster or in namespaces.
+func (l *listing) listsIn(scope cli.Scope) []*unstructured.UnstructuredList {
+	var lists []*unstructured.UnstructuredList
+	for _, kind := range l.kindsIn(scope) {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(v1beta1.GroupVersion.WithKind(kind + "List"))
+		lists = append(lists, list)
 	}
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(v1beta1.GroupVersion.WithKind(kind + "List"))
-	return list
+	return lists
+}
+
+// kindsIn are the kinds in the cluster or in namespaces.
+func (l *listing) kindsIn(scope cli.Scope) []string {
+	switch {
+	case len(l.kinds) > 0:
+		return l.kinds
+	case scope.Cluster:
+		return []string{"Cluster" + l.kind}
+	}
+	return []string{l.kind}
+}
+
+// trimmed is an object as it is printed.
+func (l *listing) trimmed(object *unstructured.Unstructured) *unstructured.Unstructured {
+	if !l.print.JSONYamlPrintFlags.ShowManagedFields {
+		object.SetManagedFields(nil)
+	}
+	return object
 }
 
 // sink is what prints the list that --output asks for.

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
@@ -19,18 +20,21 @@ import (
 type planRow struct {
 	key
 
+	created metav1.Time
+
 	// class is the class's Kubernetes name, classTitle what people call it.
-	title, serviceType, class, classTitle, broker, description, scope, status, attributes string
-	weight                                                                                int32
-	free, effective                                                                       bool
+	title, serviceType, class, classTitle, broker, description, scope, status, attributes, price string
+	weight                                                                                       int32
+	bindable                                                                                     *bool
+	free, effective                                                                              bool
 }
 
 func planRowOf(plan catalog.Plan) planRow {
 	return planRow{
-		key:   key{plan.Object.GetNamespace(), plan.Object.GetName()},
+		key: keyOf(plan.Object), created: plan.Object.GetCreationTimestamp(),
 		title: plan.Title(), serviceType: plan.Spec.ServiceType, class: plan.ClassName, classTitle: plan.ClassName, broker: plan.Broker,
 		description: plan.Spec.Description, scope: plan.Scope(), status: plan.State(),
-		attributes: plan.Attributes(), weight: plan.Spec.Weight, free: plan.Spec.Free,
+		attributes: plan.Attributes(), price: plan.Price(), bindable: plan.Spec.Bindable, weight: plan.Spec.Weight, free: plan.Spec.Free,
 	}
 }
 
@@ -58,7 +62,7 @@ func (p planRow) typeCell() string {
 // planColumns are the columns of plans in each layout.
 var planColumns = map[string][]string{
 	layoutTable:  {"type", "name", "class", "description", "scope"},
-	layoutWide:   {"type", "name", "class", "description", "scope", "attributes", "weight", "free", "status", "kubernetes name"},
+	layoutWide:   {"type", "name", "class", "description", "scope", "attributes", "weight", "free", "status", "kubernetes name", columnAge},
 	layoutLegacy: {"name", "namespace", "class", "description"},
 }
 
@@ -66,7 +70,7 @@ func (p planRow) cells(layout string) map[string]string {
 	return map[string]string{
 		"type": p.typeCell(), "name": p.title, "namespace": p.namespace, "class": p.classTitle,
 		"description": descriptionIn(layout, p.description), "scope": p.scope, "attributes": p.attributes,
-		"weight": strconv.Itoa(int(p.weight)), "free": yesNo(p.free), "status": p.status, "kubernetes name": p.name,
+		"weight": strconv.Itoa(int(p.weight)), "free": yesNo(p.free), "status": p.status, "kubernetes name": p.name, columnAge: age(p.created),
 	}
 }
 
@@ -87,7 +91,7 @@ func newPlans(env *cli.Env) *cobra.Command {
 	var f planList
 	cmd := f.command(env, &cobra.Command{
 		Use:     "plans [NAME | CLASS/PLAN]",
-		Aliases: []string{"plan", "pl"},
+		Aliases: cli.Aliases("plans"),
 		Short:   "List plans, or show one",
 		Long: `List plans, or show one.
 
@@ -101,6 +105,7 @@ alone: its default plan or, while there is none, the one that a broker suggests.
 		Args:              atMostOnePlan,
 		ValidArgsFunction: complete.Plans(env),
 	}, f.run)
+	f.bindList(cmd)
 	f.bindScope(cmd)
 	f.bindFilter(cmd, "type", "", "List the plans of this type only")
 	f.bindFilter(cmd, "class", "c", "List the plans of this class only")
@@ -112,6 +117,7 @@ alone: its default plan or, while there is none, the one that a broker suggests.
 
 func (f *planList) run(ctx context.Context, args []string) error {
 	l := f.listing("plans", "ServicePlan", "that stand for a type", args)
+	l.also = []string{"ServiceType"}
 	return l.show(ctx, func(scope cli.Scope) (rows, error) {
 		kept, err := f.rows(ctx, l, scope, args)
 		return table[planRow]{kept, planColumns, true}, err
@@ -131,7 +137,7 @@ func (f *planList) rows(ctx context.Context, l *listing, scope cli.Scope, args [
 		// The class was found by its name, and with it the plan.
 		return f.filtered(s.plans), nil
 	}
-	s, err := loadOfferings(ctx, l.client, scope)
+	s, err := loadOfferings(ctx, l.client, scope, f.labels)
 	if err != nil {
 		return nil, err
 	}

@@ -2,12 +2,13 @@ package get
 
 import (
 	"context"
+	"slices"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
@@ -16,13 +17,18 @@ type key struct{ namespace, name string }
 
 func (k key) own() key { return k }
 
+func keyOf(object client.Object) key { return key{object.GetNamespace(), object.GetName()} }
+
 // rows are what a table shows, sorted.
 type rows interface {
 	// keys are the objects, one a row.
 	keys() []key
-	// fill makes the table of a layout; wrap says that its legacy layout wraps the
-	// last column.
-	fill(layout string) (t *printer.Table, wrap bool)
+	// sort puts the rows in another order; those that are equal stay as they are.
+	sort(compare func(a, b key) int)
+	// cells are the columns of a layout, and the cells of each row.
+	cells(layout string) (columns []string, lines [][]string)
+	// wraps says that the legacy layout wraps the last column.
+	wraps() bool
 }
 
 // A row is an object as tables show it.
@@ -48,18 +54,23 @@ func (t table[R]) keys() []key {
 	return keys
 }
 
-func (t table[R]) fill(layout string) (filled *printer.Table, wrap bool) {
-	columns := t.columns[layout]
-	filled = printer.New(columns...)
+func (t table[R]) sort(compare func(a, b key) int) {
+	slices.SortStableFunc(t.of, func(a, b R) int { return compare(a.own(), b.own()) })
+}
+
+func (t table[R]) cells(layout string) (columns []string, lines [][]string) {
+	columns = t.columns[layout]
 	for i := range t.of {
 		cells, line := t.of[i].cells(layout), make([]string, len(columns))
 		for j, column := range columns {
 			line[j] = cells[column]
 		}
-		filled.Add(line...)
+		lines = append(lines, line)
 	}
-	return filled, t.wrap
+	return columns, lines
 }
+
+func (t table[R]) wraps() bool { return t.wrap }
 
 // The offerings of a scope, as tables show them. Of each object only a row is kept: schemas
 // and defaults of many plans take much memory.
@@ -69,10 +80,10 @@ type offerings struct {
 	effective map[resolve.Ref]resolve.Rule
 }
 
-// loadClasses reads the classes of a scope.
-func loadClasses(ctx context.Context, reader client.Reader, scope cli.Scope, entry func(resolve.ClassEntry)) (map[key]classRow, error) {
+// loadClasses reads the classes that a query asks for.
+func loadClasses(ctx context.Context, reader client.Reader, query catalog.Query, entry func(resolve.ClassEntry)) (map[key]classRow, error) {
 	classes := map[key]classRow{}
-	err := catalog.Classes(ctx, reader, catalog.Query{Scope: scope}, func(class catalog.Class) error {
+	err := catalog.Classes(ctx, reader, query, func(class catalog.Class) error {
 		row := classRowOf(class)
 		classes[row.key] = row
 		if entry != nil {
@@ -85,8 +96,9 @@ func loadClasses(ctx context.Context, reader client.Reader, scope cli.Scope, ent
 	return classes, err
 }
 
-// loadOfferings reads the classes and plans of a scope, and which plans are effective.
-func loadOfferings(ctx context.Context, reader client.Reader, scope cli.Scope) (*offerings, error) {
+// loadOfferings reads the classes of a scope and its plans, which may be selected by their
+// labels, and which plans are effective.
+func loadOfferings(ctx context.Context, reader client.Reader, scope cli.Scope, selected labels.Selector) (*offerings, error) {
 	entries := &resolve.Catalog{}
 	recorded := map[resolve.Ref]bool{}
 	err := catalog.Types(ctx, reader, catalog.Query{Scope: scope}, func(t catalog.Type) error {
@@ -99,11 +111,11 @@ func loadOfferings(ctx context.Context, reader client.Reader, scope cli.Scope) (
 		return nil, err
 	}
 	s := &offerings{}
-	s.classes, err = loadClasses(ctx, reader, scope, func(class resolve.ClassEntry) { entries.Classes = append(entries.Classes, class) })
+	s.classes, err = loadClasses(ctx, reader, catalog.Query{Scope: scope}, func(class resolve.ClassEntry) { entries.Classes = append(entries.Classes, class) })
 	if err != nil {
 		return nil, err
 	}
-	err = catalog.Plans(ctx, reader, catalog.Query{Scope: scope}, func(plan catalog.Plan) error {
+	err = catalog.Plans(ctx, reader, catalog.Query{Scope: scope, Labels: selected}, func(plan catalog.Plan) error {
 		s.plans = append(s.plans, planRowOf(plan))
 		// A plan that is neither recorded nor annotated is never effective.
 		if known := plan.PlanEntry(); known.Default || known.Suggested || recorded[known.Ref] {

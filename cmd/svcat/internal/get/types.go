@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -19,6 +20,8 @@ import (
 type typeRow struct {
 	key
 
+	created metav1.Time
+
 	defaultPlan, suggested, scope, why string
 	plans                              int32
 	resolvable, effective              bool
@@ -28,7 +31,7 @@ type typeRow struct {
 
 func typeRowOf(t catalog.Type) typeRow {
 	row := typeRow{
-		key:         key{t.Object.GetNamespace(), t.Object.GetName()},
+		key: keyOf(t.Object), created: t.Object.GetCreationTimestamp(),
 		defaultPlan: t.Status.DefaultPlan, suggested: t.Status.SuggestedPlan, scope: t.Scope(),
 		plans: t.Status.Plans, resolvable: t.Status.Resolvable,
 	}
@@ -56,14 +59,14 @@ func (t typeRow) typeCell() string {
 // typeColumns are the columns of types in each layout.
 var typeColumns = map[string][]string{
 	layoutTable:  {"type", "default", "suggested", "plans", "resolvable", "scope"},
-	layoutWide:   {"type", "default", "suggested", "plans", "resolvable", "scope", "why"},
+	layoutWide:   {"type", "default", "suggested", "plans", "resolvable", "scope", "why", columnAge},
 	layoutLegacy: {"type", "default", "suggested", "plans", "resolvable", "scope"},
 }
 
 func (t typeRow) cells(string) map[string]string {
 	return map[string]string{
 		"type": t.typeCell(), "default": t.defaultPlan, "suggested": t.suggested, "plans": strconv.Itoa(int(t.plans)),
-		"resolvable": yesNo(t.resolvable), "scope": t.scope, "why": short(t.why),
+		"resolvable": yesNo(t.resolvable), "scope": t.scope, "why": short(t.why), columnAge: age(t.created),
 	}
 }
 
@@ -74,13 +77,14 @@ func newTypes(env *cli.Env) *cobra.Command {
 	var f typeList
 	cmd := f.command(env, &cobra.Command{
 		Use:     "types [NAME]",
-		Aliases: []string{"type"},
+		Aliases: cli.Aliases("types"),
 		Short:   "List service types with their default plans, or show one",
 		Example: `  svcat get types
   svcat get types --default
   svcat get type mysql -o wide`,
 		ValidArgsFunction: complete.Types(env),
 	}, f.run)
+	f.bindList(cmd)
 	f.bindScope(cmd)
 	cmd.Flags().BoolVar(&f.effective, "default", false, "List only types that have a default or suggested plan")
 	return cmd
@@ -97,7 +101,7 @@ func (f *typeList) run(ctx context.Context, args []string) error {
 			return f.kept(ctx, l.client, []typeRow{typeRowOf(t)})
 		}
 		var all []typeRow
-		err := catalog.Types(ctx, l.client, catalog.Query{Scope: scope}, func(t catalog.Type) error {
+		err := catalog.Types(ctx, l.client, catalog.Query{Scope: scope, Labels: f.labels}, func(t catalog.Type) error {
 			all = append(all, typeRowOf(t))
 			return nil
 		})

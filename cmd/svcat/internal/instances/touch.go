@@ -34,7 +34,7 @@ func newTouchInstance(env *cli.Env) *cobra.Command {
 	t := &touch{env: env}
 	cmd := &cobra.Command{
 		Use:     "instance NAME",
-		Aliases: []string{"instances", "inst"},
+		Aliases: cli.Aliases("instance"),
 		Short:   "Have the controller look at an instance again",
 		Long: `Raise an instance's updateRequests: what failed is tried again now, and an instance
 that is not what its broker last took is updated.`,

@@ -39,7 +39,7 @@ func newCreateClass(env *cli.Env) *cobra.Command {
 	c := &creation{env: env, kind: "class"}
 	cmd := &cobra.Command{
 		Use:     "class NAME --from EXISTING",
-		Aliases: []string{"classes", "cl"},
+		Aliases: cli.Aliases("class"),
 		Short:   "Copy a class with its plans",
 		Long: "Copy a class with its plans.\n\n" + aboutCopies + `
 
@@ -66,7 +66,7 @@ func newCreatePlan(env *cli.Env) *cobra.Command {
 	c := &creation{env: env, kind: "plan"}
 	cmd := &cobra.Command{
 		Use:     "plan NAME --from EXISTING|CLASS/EXISTING",
-		Aliases: []string{"plans", "pl"},
+		Aliases: cli.Aliases("plan"),
 		Short:   "Copy a plan",
 		Long:    "Copy a plan.\n\n" + aboutCopies + "\n\nIf --default is refused, the plan stands, and is not the default.",
 		Example: `  # The default of its type from now on, with other defaults

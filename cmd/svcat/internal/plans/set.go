@@ -33,7 +33,7 @@ func newSetClass(env *cli.Env) *cobra.Command {
 	s := &setting{env: env}
 	cmd := &cobra.Command{
 		Use:     "class NAME",
-		Aliases: []string{"classes", "cl"},
+		Aliases: cli.Aliases("class"),
 		Short:   "Set the type and the defaults of a class",
 		Long:    "Set the type and the defaults of a class.\n\n" + aboutFields,
 		Example: `  # What instances of the class get that do not say otherwise
@@ -56,7 +56,7 @@ func newSetPlan(env *cli.Env) *cobra.Command {
 	s := &setting{env: env}
 	cmd := &cobra.Command{
 		Use:     "plan NAME|CLASS/NAME",
-		Aliases: []string{"plans", "pl"},
+		Aliases: cli.Aliases("plan"),
 		Short:   "Set the defaults of a plan, or make it the default of its type",
 		Long: `Set the type, the defaults and the weight of a plan, or make it the default of its
 type, in the cluster or in its namespace.

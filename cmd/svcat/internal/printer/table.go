@@ -4,17 +4,23 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
-	"github.com/olekukonko/tablewriter"
+	"github.com/mattn/go-runewidth"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/termtext"
 )
 
 // A Table is a header and rows of as many cells.
 type Table struct {
+	// NoHeaders leaves out the header and the rule below it.
+	NoHeaders bool
+
 	header []string
 	rows   [][]string
+	// least are the widths of the table that this one goes on with.
+	least []int
 }
 
 // New returns a table with these columns, which are shown in capitals.
@@ -38,6 +44,41 @@ func (t *Table) Add(cells ...string) {
 
 // Len is the number of rows.
 func (t *Table) Len() int { return len(t.rows) }
+
+// Continue has the rows stand below those of a table that was written before: without a
+// header, and in columns that are no narrower.
+func (t *Table) Continue(written *Table) {
+	t.NoHeaders, t.least = true, written.widths()
+}
+
+// narrowest is how few places Fit leaves a column.
+const narrowest = 12
+
+// Fit shortens cells of these columns, the widest column first, until a line takes no more
+// than room places, or no column can give any more.
+func (t *Table) Fit(room int, columns ...string) {
+	widths := t.widths()
+	over := 1 - room
+	for _, width := range widths {
+		over += width + 3
+	}
+	var prose []int
+	for i, header := range t.header {
+		if slices.ContainsFunc(columns, func(column string) bool { return strings.EqualFold(column, header) }) {
+			prose = append(prose, i)
+		}
+	}
+	slices.SortStableFunc(prose, func(a, b int) int { return widths[b] - widths[a] })
+	for _, column := range prose {
+		if least := max(narrowest, width(t.header[column])); over > 0 && widths[column] > least {
+			narrowed := max(least, widths[column]-over)
+			over -= widths[column] - narrowed
+			for _, row := range t.rows {
+				row[column] = runewidth.Truncate(row[column], narrowed, "…")
+			}
+		}
+	}
+}
 
 // Write writes the table; no line ends with a space.
 //
@@ -67,8 +108,8 @@ func (t *Table) WriteLegacy(w io.Writer, wrap bool) error {
 
 func (t *Table) write(w io.Writer, widths []int, end func(line string) string) error {
 	buffered := bufio.NewWriter(w)
-	for _, line := range []string{line(t.header, widths, centred), rule(widths)} {
-		_, _ = buffered.WriteString(end(line) + "\n")
+	if !t.NoHeaders {
+		_, _ = buffered.WriteString(end(line(t.header, widths, centred)) + "\n" + end(rule(widths)) + "\n")
 	}
 	for _, row := range t.rows {
 		_, _ = buffered.WriteString(end(line(row, widths, left)) + "\n")
@@ -82,8 +123,11 @@ func (t *Table) write(w io.Writer, widths []int, end func(line string) string) e
 // widths are how many places on the screen each column takes.
 func (t *Table) widths() []int {
 	widths := make([]int, len(t.header))
-	for i, cell := range t.header {
-		widths[i] = width(cell)
+	copy(widths, t.least)
+	if !t.NoHeaders {
+		for i, cell := range t.header {
+			widths[i] = max(widths[i], width(cell))
+		}
 	}
 	for _, row := range t.rows {
 		for i, cell := range row {
@@ -100,14 +144,13 @@ func (t *Table) wrapped() *Table {
 	for _, other := range t.widths()[:last] {
 		room -= other + 3
 	}
-	whole := &Table{header: t.header}
+	whole := &Table{header: t.header, NoHeaders: t.NoHeaders}
 	for _, row := range t.rows {
 		if width(row[last]) <= room-3 {
 			whole.rows = append(whole.rows, row)
 			continue
 		}
-		lines, _ := tablewriter.WrapString(row[last], max(room-3, 1))
-		for i, text := range lines {
+		for i, text := range wrap(row[last], room-3) {
 			part := make([]string, len(row))
 			if i == 0 {
 				copy(part, row)
@@ -117,6 +160,36 @@ func (t *Table) wrapped() *Table {
 		}
 	}
 	return whole
+}
+
+// wrap breaks text into lines of at most room places, or of its longest word, so that
+// the lines but the last are of the most even length: the sum of the squares of what
+// they leave free is the least.
+func wrap(text string, room int) []string {
+	words := strings.Fields(text)
+	for _, word := range words {
+		room = max(room, width(word))
+	}
+	// cost and next are of the best lines for the words from each on.
+	cost, next := make([]int, len(words)+1), make([]int, len(words)+1)
+	for from := len(words) - 1; from >= 0; from-- {
+		length := width(words[from])
+		for to := from + 1; length <= room; to++ {
+			if to == len(words) {
+				cost[from], next[from] = 0, to
+				break
+			}
+			if c := (room-length)*(room-length) + cost[to]; next[from] == 0 || c < cost[from] {
+				cost[from], next[from] = c, to
+			}
+			length += 1 + width(words[to])
+		}
+	}
+	var lines []string
+	for from := 0; from < len(words); from = next[from] {
+		lines = append(lines, strings.Join(words[from:next[from]], " "))
+	}
+	return lines
 }
 
 // line is one line of cells, with two spaces before each and after the last.
@@ -151,7 +224,7 @@ func rule(widths []int) string {
 func width(cell string) int {
 	for i := range len(cell) {
 		if cell[i] >= 0x80 {
-			return tablewriter.DisplayWidth(cell)
+			return runewidth.StringWidth(cell)
 		}
 	}
 	return len(cell)

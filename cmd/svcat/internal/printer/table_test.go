@@ -142,6 +142,76 @@ func TestLongLastColumn(t *testing.T) {
 	assert.Equal(t, "  small   "+sentence, lines[2])
 }
 
+// TestWrapIsEven: as the retired svcat broke its lines, not each as full as it can be.
+func TestWrapIsEven(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason, text string
+		room         int
+		want         []string
+	}{
+		"Even":     {"a first line that is full would leave the second one short", "aaa bb cc ddddd", 6, []string{"aaa", "bb cc", "ddddd"}},
+		"Last":     {"the last line may be short", "aaa bb cc d", 9, []string{"aaa bb cc", "d"}},
+		"LongWord": {"the longest word is the least", "a bbbbbbbb c", 3, []string{"a", "bbbbbbbb", "c"}},
+		"NoRoom":   {"columns before may leave less than none", "a b", -7, []string{"a", "b"}},
+		"Wide":     {"letters of the Far East take two places", "\u4e16\u754c \u4e16\u754c", 8, []string{"\u4e16\u754c", "\u4e16\u754c"}},
+		"Nothing":  {reason: "no words, no lines", room: 5},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, tc.want, wrap(tc.text, tc.room), tc.reason)
+		})
+	}
+}
+
+func TestFit(t *testing.T) {
+	t.Parallel()
+	const sentence = "a sentence that goes on for some time"
+	cases := map[string]struct {
+		reason string
+		room   int
+		want   string
+	}{
+		"Fits":    {"what has room stays", 200, "  mydb   " + sentence + "   https://example.com/a/path   dev"},
+		"Widest":  {"the widest column gives first", 75, "  mydb   a sentence that goes on fo…   https://example.com/a/path   dev"},
+		"All":     {"then the next one", 50, "  mydb   a sentence …   https://example…   dev"},
+		"NoRoom":  {"names stay whole, and columns readable", 10, "  mydb   a sentence …   https://exa…   dev"},
+		"Exactly": {"a rule as wide as the screen fits", 85, "  mydb   " + sentence + "   https://example.com/a/path   dev"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			table := New("name", "description", "url", "scope")
+			table.Add("mydb", sentence, "https://example.com/a/path", "dev")
+			table.Fit(tc.room, "description", "url")
+			var out strings.Builder
+			require.NoError(t, table.Write(&out))
+			lines := strings.Split(out.String(), "\n")
+			assert.Equal(t, tc.want, lines[2], tc.reason)
+			if tc.room > 49 {
+				assert.LessOrEqual(t, len(lines[1]), tc.room, tc.reason)
+			}
+		})
+	}
+}
+
+func TestContinue(t *testing.T) {
+	t.Parallel()
+	first, more := New("name", "status"), New("name", "status")
+	first.Add("mydatabase", "Ready")
+	more.Add("db", "Deprovisioning")
+	more.Continue(first)
+	var out strings.Builder
+	require.NoError(t, more.Write(&out))
+	assert.Equal(t, "  db           Deprovisioning\n", out.String(), "no header, and below the columns of before")
+
+	first.NoHeaders = true
+	out.Reset()
+	require.NoError(t, first.Write(&out))
+	assert.Equal(t, "  mydatabase   Ready\n", out.String())
+}
+
 func TestPairs(t *testing.T) {
 	t.Parallel()
 	var pairs Pairs

@@ -1,0 +1,48 @@
+package catalog
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+func TestPrice(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason, metadata string
+		free             bool
+		want             string
+	}{
+		"Monthly":   {reason: "the number, currency and unit are the broker's", metadata: `{"costs": [{"amount": {"usd": 99.00}, "unit": "MONTHLY"}]}`, want: "99.00 usd / MONTHLY"},
+		"Several":   {reason: "costs add up, currencies are alternatives", metadata: `{"costs": [{"amount": {"usd": 1.5, "eur": 2}, "unit": "Monthly"}, {"amount": {"usd": 0.99}, "unit": "1GB of messages over 20GB"}]}`, want: "2 eur or 1.5 usd / Monthly, 0.99 usd / 1GB of messages over 20GB"},
+		"FreeCosts": {reason: "a plan that says both says what it costs", metadata: `{"costs": [{"amount": {"usd": 0}, "unit": "MONTHLY"}]}`, free: true, want: "0 usd / MONTHLY"},
+		"Free":      {reason: "without costs, free is free", metadata: `{"displayName": "Small"}`, free: true, want: "free"},
+		"NoCosts":   {reason: "an empty list names none", metadata: `{"costs": []}`, free: true, want: "free"},
+		"Null":      {reason: "nor does null", metadata: `{"costs": null}`, free: true, want: "free"},
+		"Unknown":   {reason: "what is not free and says no more is not guessed", metadata: `{"displayName": "Large", "bullets": ["costs \"much\""]}`},
+		"None":      {reason: "as above"},
+		"NoList":    {reason: "another form is not read", metadata: `{"costs": "99 usd"}`, free: true, want: "?"},
+		"NoObject":  {reason: "metadata that is no object", metadata: `["costs"]`, want: "?"},
+		"NoUnit":    {reason: "an amount for nothing in particular", metadata: `{"costs": [{"amount": {"usd": 99}}]}`, want: "?"},
+		"NoAmount":  {reason: "nothing for a month", metadata: `{"costs": [{"unit": "MONTHLY"}]}`, want: "?"},
+		"NullPrice": {reason: "a currency without a number", metadata: `{"costs": [{"amount": {"usd": null}, "unit": "MONTHLY"}]}`, want: "?"},
+		"Words":     {reason: "an amount in words, beside one that can be read", metadata: `{"costs": [{"amount": {"usd": "a lot"}, "unit": "MONTHLY"}, {"amount": {"usd": 1}, "unit": "DAILY"}]}`, want: "?, 1 usd / DAILY"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			object := &v1beta1.ClusterServicePlan{}
+			object.Spec.Free = tc.free
+			if tc.metadata != "" {
+				object.Spec.ExternalMetadata = &runtime.RawExtension{Raw: []byte(tc.metadata)}
+			}
+			plan, ok := PlanOf(object)
+			require.True(t, ok)
+			assert.Equal(t, tc.want, plan.Price(), tc.reason)
+		})
+	}
+}

@@ -1,0 +1,113 @@
+package get
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+)
+
+func TestOffers(t *testing.T) {
+	t.Parallel()
+	db, empty := key{"", "db-id"}, key{"dev", "own-id"}
+	s := &offerings{classes: map[key]classRow{
+		db:    {key: db, title: "db", description: "Databases", status: catalog.Active, bindable: true},
+		empty: {key: empty, title: "own", description: "Ours", status: catalog.Active},
+	}, plans: []planRow{
+		{key: key{"dev", "3"}, class: "own-id", classTitle: "own", title: "tiny", status: catalog.Active, bindable: ptr.To(true), scope: "ns (dev)"},
+		{key: key{"", "2"}, class: "db-id", classTitle: "db", title: "small", status: catalog.Active, serviceType: "mysql", effective: true, price: "free", bindable: ptr.To(false)},
+		{key: key{"", "1"}, class: "db-id", classTitle: "db", title: "large", status: catalog.Active, serviceType: "mysql", price: "9.50 usd / MONTHLY"},
+		{key: key{"", "4"}, class: "db-id", classTitle: "db", title: "gone", status: "Deprecated"},
+	}}
+	rows := table[offerRow]{(&market{}).offers(s), offerColumns, true}
+	columns, lines := rows.cells(layoutTable)
+	assert.Equal(t, []string{"type", "class", "plans", "price", "bindable", "description"}, columns)
+	assert.Equal(t, [][]string{
+		{"mysql", "db", "large", "9.50 usd / MONTHLY", "yes", "Databases"},
+		{"mysql*", "", "small", "free", "no", ""},
+		{"", "own", "tiny", "", "yes", "Ours"},
+	}, lines, "a class once; a plan may say itself whether it is bindable")
+	assert.Equal(t, []key{db, db, empty}, rows.keys(), "objects are the classes")
+}
+
+// TestEmptyNamespace: what is not in the namespace may be in the cluster.
+func TestEmptyNamespace(t *testing.T) {
+	t.Parallel()
+	class := func(serviceType string) *v1beta1.ClusterServiceClass {
+		c := &v1beta1.ClusterServiceClass{ObjectMeta: metav1.ObjectMeta{Name: serviceType}}
+		c.Spec.ServiceType = serviceType
+		return c
+	}
+	reader := fakeCluster(t, interceptor.Funcs{}, class("mysql"), class("redis"))
+	for name, tc := range map[string]struct {
+		reason string
+		flags  flags
+		scope  cli.Scope
+		want   string
+	}{
+		"All":      {reason: "how many there are, and how to see them", scope: cli.ScopeOf("dev"), want: "no classes in namespace \"dev\"; the cluster has 2: svcat get classes --cluster\n"},
+		"Filtered": {reason: "only those that are asked for", flags: flags{serviceType: "redis"}, scope: cli.ScopeOf("dev"), want: "no classes of type redis in namespace \"dev\"; the cluster has 1: svcat get classes --cluster --type redis\n"},
+		"None":     {reason: "nor has the cluster any", flags: flags{serviceType: "x"}, scope: cli.ScopeOf("dev"), want: "no classes of type x in namespace \"dev\"\n"},
+		"Cluster":  {reason: "the cluster was looked in", flags: flags{serviceType: "x"}, scope: cli.Scope{Cluster: true}, want: "no classes of type x in the cluster\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var out, told bytes.Buffer
+			f := &classList{tc.flags}
+			f.out.env = cli.NewEnv(genericiooptions.IOStreams{Out: &out, ErrOut: &told})
+			l := f.listing("classes", "ServiceClass", "", nil)
+			l.scope, l.client = tc.scope, reader
+			require.NoError(t, l.empty(t.Context(), func(scope cli.Scope) (rows, error) {
+				all, err := loadClasses(t.Context(), reader, catalog.Query{Scope: scope}, nil)
+				return f.kept(all), err
+			}))
+			assert.Equal(t, tc.want, told.String(), tc.reason)
+		})
+	}
+}
+
+func TestPolicyRows(t *testing.T) {
+	t.Parallel()
+	uids := func(n int) []types.UID { return make([]types.UID, n) }
+	limit := &v1beta1.ProvisioningPolicy{ObjectMeta: metav1.ObjectMeta{Name: "big"}}
+	limit.Spec.Action, limit.Spec.Message = v1beta1.PolicyLimit, "ask Ann"
+	limit.Spec.MaxInstances, limit.Spec.MaxBindings = ptr.To[int32](3), ptr.To[int32](1)
+	limit.Spec.Subjects = []v1beta1.PolicySubject{
+		{PlanSubject: v1beta1.PlanSubject{ServiceType: "mysql", PlanSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "gold"}}}},
+		{PlanSubject: v1beta1.PlanSubject{ClassName: "db", PlanName: "large"}},
+	}
+	limit.Status = v1beta1.PolicyStatus{Plans: 2, Slots: []v1beta1.PolicySlots{
+		{Namespace: "a", Instances: uids(1)}, {Namespace: "b", Instances: uids(3), Bindings: uids(1)}, {Namespace: "c"}, {Namespace: "d", Instances: uids(1)}, {Namespace: "e", Instances: uids(2)},
+	}}
+	deny := &v1beta1.BindingPolicy{ObjectMeta: metav1.ObjectMeta{Name: "private"}}
+	deny.Spec.Action = v1beta1.PolicyDeny
+	deny.Spec.Namespaces = &v1beta1.PolicyNamespaces{Names: []string{"x", "y"}, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"env": "dev"}}}
+	deny.Spec.Subjects = []v1beta1.BindingPolicySubject{
+		{Instance: &v1beta1.PolicyInstance{Namespace: "shop", Name: "mydb"}}, {InstanceSelector: &metav1.LabelSelector{}},
+	}
+	deny.Status.Plans, deny.Status.Instances = 0, ptr.To[int32](1)
+	var all []policyRow
+	for _, policy := range []runtime.Object{limit, deny} {
+		row, err := policyRowOf(policy)
+		require.NoError(t, err)
+		all = append(all, row)
+	}
+	_, lines := table[policyRow]{of: all, columns: policyColumns}.cells(layoutWide)
+	assert.Equal(t, [][]string{
+		{"big", "instances", "Limit", "type mysql plans with tier=gold, class db plan large", "all", "3 instances, 1 binding", "b 3/3, e 2/3, a 1/3, 1 more, b 1/1", "2 plans", "ask Ann", ""},
+		{"private", "bindings", "Deny", "instance shop/mydb, instances all", "x, y, with env=dev", "", "", "0 plans, 1 instance", "", ""},
+	}, lines)
+	_, err := policyRowOf(&v1beta1.ServiceInstance{})
+	require.ErrorContains(t, err, "cannot show a *v1beta1.ServiceInstance")
+}

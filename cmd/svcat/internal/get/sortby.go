@@ -1,0 +1,116 @@
+package get
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+)
+
+// A sorter puts a list in the order of --sort-by.
+type sorter struct{ *listing }
+
+// rows sorts rows. They do not keep their objects, so those are read once more.
+func (l sorter) rows(ctx context.Context, found rows) error {
+	if l.by.order == nil || l.one {
+		return nil
+	}
+	values := map[key]any{}
+	err := l.walk(ctx, l.client, func(object *unstructured.Unstructured) error {
+		value, err := l.value(object)
+		values[keyOf(object)] = value
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	found.sort(func(a, b key) int { return compareValues(values[a], values[b]) })
+	var sorted []any
+	for _, k := range found.keys() {
+		sorted = append(sorted, values[k])
+	}
+	return l.known(sorted)
+}
+
+// objects prints objects, for which all must have come in.
+func (l sorter) objects(ctx context.Context, printer printers.ResourcePrinter, wanted map[key]bool) error {
+	type sortable struct {
+		object *unstructured.Unstructured
+		value  any
+	}
+	var all []sortable
+	err := l.walk(ctx, l.client, func(object *unstructured.Unstructured) error {
+		if wanted != nil && !wanted[keyOf(object)] {
+			return nil
+		}
+		value, err := l.value(object)
+		all = append(all, sortable{l.trimmed(object), value})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(all, func(a, b sortable) int { return compareValues(a.value, b.value) })
+	into := l.sink(printer)
+	var values []any
+	for _, one := range all {
+		values = append(values, one.value)
+	}
+	if err := l.known(values); err != nil {
+		return err
+	}
+	for _, one := range all {
+		if err := into.add(one.object); err != nil {
+			return err
+		}
+	}
+	return into.end()
+}
+
+// known says that a field to sort by is one that some object has: else it is a slip.
+func (l sorter) known(values []any) error {
+	if len(values) == 0 || slices.ContainsFunc(values, func(value any) bool { return value != nil }) {
+		return nil
+	}
+	return cli.Usagef("--sort-by %s: none of the %s has this field; see svcat get %s -o yaml for those that there are", l.by.sortBy, l.plural, l.plural)
+}
+
+// value is the first value that an object has at the path of --sort-by; nil: none.
+func (l sorter) value(object *unstructured.Unstructured) (any, error) {
+	values, err := valuesAt(l.by.order, object)
+	if err != nil {
+		return nil, cli.Usagef("--sort-by %s: %w", l.by.sortBy, err)
+	}
+	if len(values) == 0 {
+		return nil, nil
+	}
+	return values[0], nil
+}
+
+// compareValues orders numbers and quantities by what they amount to, and all else as text,
+// which is right for times, too. What is not there comes first.
+func compareValues(a, b any) int {
+	if a == nil || b == nil {
+		return cmp.Compare(present(a), present(b))
+	}
+	textA, textB := fmt.Sprint(a), fmt.Sprint(b)
+	amountA, errA := resource.ParseQuantity(textA)
+	amountB, errB := resource.ParseQuantity(textB)
+	if errA == nil && errB == nil {
+		return amountA.Cmp(amountB)
+	}
+	return cmp.Compare(textA, textB)
+}
+
+func present(value any) int {
+	if value == nil {
+		return 0
+	}
+	return 1
+}
