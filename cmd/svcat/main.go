@@ -42,7 +42,9 @@ func run(args []string, streams genericiooptions.IOStreams) int {
 		err = root.ExecuteContext(ctx)
 	}
 	if err != nil {
-		_, _ = fmt.Fprintln(env.ErrOut, remedy.Message(env.Cluster(), err))
+		if text := remedy.Message(env.Cluster(), err); text != "" {
+			_, _ = fmt.Fprintln(env.ErrOut, text)
+		}
 	}
 	return cli.ExitCode(err)
 }

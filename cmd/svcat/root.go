@@ -13,6 +13,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/describe"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/diff"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/doctor"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/explain"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/get"
@@ -77,7 +78,7 @@ var groups = []*cobra.Group{
 
 func commandsOf(env *cli.Env) map[string][]*cobra.Command {
 	return map[string][]*cobra.Command{
-		"see": {get.New(env), describe.New(env), get.NewMarketplace(env), ui.New(env), explain.New(env), render.New(env), doctor.New(env)},
+		"see": {get.New(env), describe.New(env), get.NewMarketplace(env), ui.New(env), explain.New(env), render.New(env), diff.New(env), doctor.New(env)},
 		"choose": {
 			plans.NewSet(env), plans.NewCreate(env),
 			brokers.NewRegister(env), brokers.NewDeregister(env), brokers.NewSync(env),

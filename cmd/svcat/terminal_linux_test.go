@@ -13,6 +13,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/removal"
 )
 
 // openTerminal is a terminal: what is written to it appears on its screen.
@@ -58,4 +59,22 @@ func TestTerminalIsNotSteered(t *testing.T) {
 	line, err = lines.ReadString('\n')
 	require.NoError(t, err)
 	assert.Equal(t, "\x1b[32mok\x1b[0m\ufffd[H\r\n", line)
+}
+
+// TestTerminalIsAsked: before a deletion, and the answer is taken from there.
+func TestTerminalIsAsked(t *testing.T) {
+	t.Parallel()
+	for answer, want := range map[string]string{"y\n": "", "\n": "not confirmed: nothing was changed"} {
+		screen, terminal := openTerminal(t)
+		env := cli.NewEnv(genericiooptions.IOStreams{In: terminal, Out: terminal, ErrOut: terminal})
+		require.True(t, env.Interactive())
+		_, err := screen.WriteString(answer)
+		require.NoError(t, err)
+		err = (&removal.Flags{}).Confirm(t.Context(), env, &cli.WriteFlags{}, `instance "mydb"`)
+		if want == "" {
+			require.NoError(t, err)
+		} else {
+			require.EqualError(t, err, want)
+		}
+	}
 }

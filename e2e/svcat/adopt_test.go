@@ -39,7 +39,7 @@ func TestRetireAndAdopt(t *testing.T) {
 	s.Svcat("bind", "mydb2", "--wait")
 	told := s.Svcat("deprovision", "mydb2")
 	assert.Contains(t, told, "it was adopted: what broker "+s.Name("azure")+" has of it stays there, under the ID "+id)
-	assert.Contains(t, told, "it waits until its bindings are gone: mydb2")
+	assert.Contains(t, told, "it will be deleted when its bindings are: mydb2")
 	s.Svcat("unbind", "mydb2", "--wait")
 	s.Eventually(func() (bool, error) { return s.isGone(&api.ServiceInstance{}, "mydb2"), nil })
 	assert.Contains(t, s.broker.Instances(), id)

@@ -37,7 +37,7 @@ func TestBindOneOfItsOwn(t *testing.T) {
 	assert.Contains(t, s.SvcatFails(2, "bind", "x", "--provision-param", "a=b"), "say of what it is, by --type")
 	assert.Contains(t, s.SvcatFails(1, "bind", "shop-db"), `no instance "shop-db"`)
 
-	assert.Contains(t, s.Svcat("deprovision", own, "--dry-run=server"), "it waits until its bindings are gone: shop-db")
+	assert.Contains(t, s.Svcat("deprovision", own, "--dry-run=server"), "it will be deleted when its bindings are: shop-db")
 	told := s.Svcat("unbind", "shop-db", "--wait")
 	assert.Contains(t, told, `shop-db: its own instance "`+own+`" goes with it, and all that is in it`)
 	assert.True(t, s.isGone(&api.ServiceBinding{}, "shop-db") && s.isGone(&api.ServiceInstance{}, own))

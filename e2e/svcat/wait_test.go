@@ -77,7 +77,7 @@ func TestWaitUntilGone(t *testing.T) {
 	s.database("mydb")
 	s.Svcat("bind", "mydb", "--wait")
 	waits := s.start("", "deprovision", "mydb", "--wait")
-	waits.says("it waits until its bindings are gone: mydb; svcat unbind removes them")
+	waits.says("it will be deleted when its bindings are: mydb; svcat unbind removes them")
 	waits.says("mydb: Ready=False DeprovisionBlockedByExistingCredentials: ")
 	assert.Equal(t, "deleted mydb\n", s.told("unbind", "mydb", "--wait"))
 	got := waits.ends()

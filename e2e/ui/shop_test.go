@@ -100,9 +100,9 @@ func TestFromATypeToYAML(t *testing.T) {
 	plans := b.rows("table")
 	require.Len(t, plans, 2)
 	assert.Contains(t, plans[0][0], e.Name("azure")+"/large")
-	assert.Equal(t, []string{"Sixteen cores", "Cores=16, Memory=64Gi", "310 usd, monthly", "yes", "yes", "cluster"}, plans[0][1:])
+	assert.Equal(t, []string{"Sixteen cores", "Cores=16, Memory=64Gi", "310 usd / MONTHLY", "yes", "yes", "cluster"}, plans[0][1:])
 	assert.Contains(t, plans[1][0], small+" chosen")
-	assert.Equal(t, "21 eur or 24.5 usd, monthly", plans[1][3])
+	assert.Equal(t, "21 eur or 24.5 usd / MONTHLY", plans[1][3])
 	assert.Equal(t, e.Svcat("explain", mysql), b.text("pre.tree"), "the words of svcat explain")
 
 	b.click("Configure…", small)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -33,7 +34,8 @@ func NewUnbind(env *cli.Env) *cobra.Command {
 		Long: `Delete all bindings of an instance, with their Secrets, or those that --name names.
 The instance need not be there any more. A binding that has an instance of its own may
 stand in the place of INSTANCE: it is deleted, and its instance with it, at the broker
-too.
+too. At a terminal it asks first, with the instance, the plan and the age of each;
+--yes skips the question. Scripts are not asked.
 
 --abandon lets them go without asking the broker, and says what stays there.`,
 		Example: `  svcat unbind mydb
@@ -81,7 +83,7 @@ func (u *unbind) run(ctx context.Context, instance string) error {
 	if len(bindings) == 0 {
 		return u.write.Say(u.env, "instance %q has no bindings", instance)
 	}
-	if err := u.removal.Confirm(ctx, u.env, &u.write, "bindings "+target.Names(bindings)); err != nil {
+	if err := u.removal.Confirm(ctx, u.env, &u.write, removal.Bindings(bindings, time.Now())); err != nil {
 		return err
 	}
 	return u.remove(ctx, c, bindings)
@@ -205,7 +207,7 @@ func (u *unbind) finish(ctx context.Context, bindings []*v1beta1.ServiceBinding)
 				return err
 			}
 		}
-		if err := u.write.Report(u.env, binding, "%s", removal.Outcome(binding, u.wait.Wait || u.removal.Abandon || !u.write.Stores())); err != nil {
+		if err := u.write.Report(u.env, binding, "%s", removal.Outcome(binding, u.wait.Wait || u.removal.Abandon || !u.write.Stores(), 0)); err != nil {
 			return err
 		}
 	}

@@ -3,20 +3,25 @@ package brokers
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/removal"
 )
 
 // deregister is the command.
 type deregister struct {
-	env   *cli.Env
-	write cli.WriteFlags
-	wait  cli.WaitFlags
-	scope scope
+	env     *cli.Env
+	write   cli.WriteFlags
+	wait    cli.WaitFlags
+	removal removal.Flags
+	scope   scope
 }
 
 // NewDeregister returns the command `svcat deregister`.
@@ -27,7 +32,8 @@ func NewDeregister(env *cli.Env) *cobra.Command {
 		Short: "Remove a broker, with the classes and plans of its catalog",
 		Long: `Remove a broker, with the classes and plans of its catalog: one of the current
 namespace, or with --scope cluster one of the cluster. It waits until its instances
-are gone.`,
+are gone. At a terminal it asks first, with the number of its classes and plans and its
+age; --yes skips the question. Scripts are not asked.`,
 		Example: `  svcat deregister mine
   svcat deregister mine --namespace dev
   svcat deregister azure --scope cluster --wait`,
@@ -36,6 +42,7 @@ are gone.`,
 		RunE:              cli.OnName(d.run),
 	}
 	d.scope.bind(cmd.Flags())
+	d.removal.BindYes(cmd.Flags())
 	d.wait.Bind(cmd.Flags())
 	d.write.Bind(cmd.Flags())
 	completions(cmd)
@@ -56,6 +63,9 @@ func (d *deregister) run(ctx context.Context, name string) error {
 	}
 	broker, err := d.find(ctx, c, namespace, name)
 	if err != nil {
+		return err
+	}
+	if err := d.confirm(ctx, c, broker); err != nil {
 		return err
 	}
 	err = cli.Whole(ctx, fmt.Sprintf("broker %q is being removed", name), func(ctx context.Context) error {
@@ -80,4 +90,25 @@ func (d *deregister) find(ctx context.Context, c client.Client, namespace, name 
 	}
 	broker, err := find(ctx, c, cli.ScopeOf(namespace), name)
 	return broker.Object, err
+}
+
+// confirm asks whether it is meant, with what the broker's catalog has here.
+func (d *deregister) confirm(ctx context.Context, c client.Client, broker client.Object) error {
+	if !d.removal.Asks(d.env, &d.write) {
+		return nil
+	}
+	field := v1beta1.FieldServiceBrokerName
+	if d.scope.cluster {
+		field = v1beta1.FieldClusterServiceBrokerName
+	}
+	offered := catalog.Query{Scope: cli.ScopeOf(broker.GetNamespace()), Fields: client.MatchingFields{field: broker.GetName()}}
+	classes, err := catalog.All(ctx, c, offered, catalog.Classes)
+	if err != nil {
+		return err
+	}
+	plans, err := catalog.All(ctx, c, offered, catalog.Plans)
+	if err != nil {
+		return err
+	}
+	return d.removal.Confirm(ctx, d.env, &d.write, removal.Broker(broker, len(classes), len(plans), time.Now()))
 }

@@ -27,13 +27,19 @@ const (
 	ExitInterrupted = 130
 )
 
-// A Failure is an error that ends svcat with a code of its own.
+// A Failure is an error that ends svcat with a code of its own. Without Err, the code is all
+// that is said.
 type Failure struct { //nolint:errname // it is how svcat ends, with an error in it
 	Code int
 	Err  error
 }
 
-func (f *Failure) Error() string { return f.Err.Error() }
+func (f *Failure) Error() string {
+	if f.Err == nil {
+		return ""
+	}
+	return f.Err.Error()
+}
 
 func (f *Failure) Unwrap() error { return f.Err }
 
@@ -62,7 +68,7 @@ func interrupted(err error) bool {
 	return !said && errors.Is(err, context.Canceled)
 }
 
-// Message is an error as a person is told it, whole: each of several that are
+// Message is an error as a person is told it, whole, empty where the exit code is all: each of several that are
 // joined on lines of its own, and what surrounds a refusal of the API server too. The
 // refusal itself reads as kubectl prints it.
 func Message(err error) string {
@@ -74,6 +80,9 @@ func Message(err error) string {
 
 func message(err error) string {
 	if failure, is := err.(*Failure); is { //nolint:errorlint // the outermost only
+		if failure.Err == nil {
+			return ""
+		}
 		return message(failure.Err)
 	}
 	if all := joined(err); len(all) > 0 {

@@ -8,11 +8,13 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"k8s.io/cli-runtime/pkg/printers"
 )
 
 // A Question asks for confirmation before something that cannot be undone.
 type Question struct {
-	// Text says what would be done.
+	// Text says what would be done, and ends in the question.
 	Text string
 	// Where is what asks, and Instead what to do where nothing can be asked, in a script.
 	Where, Instead string
@@ -23,10 +25,17 @@ func (q *Question) Ask(ctx context.Context, env *Env) error {
 	if file, ok := env.In.(*os.File); ok && !isTerminal(file) {
 		return Usagef("%s asks first, and there is no terminal to ask at: %s", q.Where, q.Instead)
 	}
-	if _, err := fmt.Fprintf(env.ErrOut, "%s\nAre you sure? [y|n]: ", q.Text); err != nil {
+	if _, err := fmt.Fprintf(env.ErrOut, "%s [y/N]: ", q.Text); err != nil {
 		return fmt.Errorf("cannot ask: %w", err)
 	}
 	return answer(ctx, env.In)
+}
+
+// Interactive says whether a person at a terminal can be asked. Scripts, with input from a file,
+// a pipe or /dev/null, are not.
+func (e *Env) Interactive() bool {
+	file, is := e.In.(*os.File)
+	return !is || printers.IsTerminal(file)
 }
 
 // isTerminal says whether a person may type there. A character device that is no terminal,

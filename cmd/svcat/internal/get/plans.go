@@ -34,7 +34,7 @@ func planRowOf(plan catalog.Plan) planRow {
 		key: keyOf(plan.Object), created: plan.Object.GetCreationTimestamp(),
 		title: plan.Title(), serviceType: plan.Spec.ServiceType, class: plan.ClassName, classTitle: plan.ClassName, broker: plan.Broker,
 		description: plan.Spec.Description, scope: plan.Scope(), status: plan.State(),
-		attributes: plan.Attributes(), price: plan.Price(), bindable: plan.Spec.Bindable, weight: plan.Spec.Weight, free: plan.Spec.Free,
+		attributes: plan.Attributes(), price: catalog.Price(plan.Spec), bindable: plan.Spec.Bindable, weight: plan.Spec.Weight, free: plan.Spec.Free,
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -30,8 +31,9 @@ func NewDeprovision(env *cli.Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "deprovision NAME",
 		Short: "Delete an instance, at its broker too",
-		Long: `Delete an instance, at its broker too. It waits until its bindings are gone (see
-svcat unbind).
+		Long: `Delete an instance, at its broker too. It will be deleted when its bindings are (see
+svcat unbind). At a terminal it asks first, with the plan, the age and the number of
+bindings; --yes skips the question. Scripts are not asked.
 
 What was adopted stays at the broker (see svcat adopt). --abandon lets any instance go
 without asking the broker, which keeps it: it says under which ID, and svcat adopt takes
@@ -63,7 +65,7 @@ func (d *deprovision) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := d.removal.Confirm(ctx, d.env, &d.write, fmt.Sprintf("instance %q", name)); err != nil {
+	if err := d.removal.Confirm(ctx, d.env, &d.write, removal.Instance(instance, len(bindings), time.Now())); err != nil {
 		return err
 	}
 	remains := removal.Remains(ctx, c, instance)
@@ -76,7 +78,7 @@ func (d *deprovision) run(ctx context.Context, name string) error {
 	if err := d.warn(instance, bindings, remains); err != nil {
 		return err
 	}
-	return d.finish(ctx, instance)
+	return d.finish(ctx, instance, len(bindings))
 }
 
 // warn says on standard error what is not deleted with the instance.
@@ -103,7 +105,7 @@ func waitsFor(bindings []*v1beta1.ServiceBinding) string {
 	if len(bindings) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("it waits until its bindings are gone: %s; svcat unbind removes them", target.Names(bindings))
+	return fmt.Sprintf("it will be deleted when its bindings are: %s; svcat unbind removes them", target.Names(bindings))
 }
 
 // joined are the lines that are not empty.
@@ -112,13 +114,13 @@ func joined(lines ...string) string {
 }
 
 // finish waits if that is asked for, and says what became of the instance.
-func (d *deprovision) finish(ctx context.Context, instance *v1beta1.ServiceInstance) error {
+func (d *deprovision) finish(ctx context.Context, instance *v1beta1.ServiceInstance, bindings int) error {
 	if d.write.Stores() {
 		if err := d.wait.Gone(ctx, d.env, instance); err != nil {
 			return err
 		}
 	}
 	// The broker of what was adopted is not asked.
-	done := d.wait.Wait || d.removal.Abandon || !d.write.Stores() || catalog.Stays(instance)
-	return d.write.Report(d.env, instance, "%s", removal.Outcome(instance, done))
+	done := d.wait.Wait || d.removal.Abandon || !d.write.Stores() || catalog.Stays(instance) && bindings == 0
+	return d.write.Report(d.env, instance, "%s", removal.Outcome(instance, done, bindings))
 }

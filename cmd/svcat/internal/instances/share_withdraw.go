@@ -49,7 +49,7 @@ func (s *share) confirm(ctx context.Context, instance *v1beta1.ServiceInstance) 
 		Where:   "taking away what deletes bindings (whenWithdrawn is Unbind)",
 		Instead: "add --yes if it is meant, or --unbind=false to leave them their credentials",
 		Text: fmt.Sprintf("The sharing of instance %q says that bindings are deleted of those who may bind no more (whenWithdrawn is Unbind): "+
-			"they go now, with their Secrets; --unbind=false leaves them.", instance.Name),
+			"they go now, with their Secrets; --unbind=false leaves them.\nAre you sure?", instance.Name),
 	}
 	err = q.Ask(ctx, s.env)
 	s.confirmed = err == nil

@@ -20,17 +20,31 @@ type Flags struct {
 // Bind adds the flags.
 func (f *Flags) Bind(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.Abandon, "abandon", false, "Delete it without a call to its broker: what exists there stays and is not removed, and you may be charged for it. For brokers that never answer")
-	flags.BoolVarP(&f.Yes, "yes", "y", false, "Do not ask whether --abandon is meant")
+	f.BindYes(flags)
 }
 
-// Confirm asks, before anything is abandoned, whether that is meant.
+// BindYes adds --yes alone.
+func (f *Flags) BindYes(flags *pflag.FlagSet) {
+	flags.BoolVarP(&f.Yes, "yes", "y", false, "Do not ask whether it is meant")
+}
+
+// Asks says whether Confirm asks. At a terminal it does so before everything is deleted, as far as
+// --dry-run stores anything. Scripts delete unasked, as ever, but abandon nothing without --yes.
+func (f *Flags) Asks(env *cli.Env, write *cli.WriteFlags) bool {
+	return !f.Yes && write.Stores() && (f.Abandon || env.Interactive())
+}
+
+// Confirm asks whether the deletion is meant of what describes the objects.
 func (f *Flags) Confirm(ctx context.Context, env *cli.Env, write *cli.WriteFlags, what string) error {
-	if !f.Abandon || f.Yes || !write.Stores() {
+	if !f.Asks(env, write) {
 		return nil
 	}
-	q := cli.Question{
-		Where: "--abandon", Instead: "add --yes if it is meant",
-		Text: what + " will be deleted without a call to the broker. What exists there stays and is not removed, and you may be charged for it.",
+	q := cli.Question{Text: "Delete " + what + "?"}
+	if f.Abandon {
+		q = cli.Question{
+			Where: "--abandon", Instead: "add --yes if it is meant",
+			Text: "Without a call to the broker, what exists there stays and is not removed, and you may be charged for it.\nDelete " + what + " without a call to the broker?",
+		}
 	}
 	return q.Ask(ctx, env)
 }
@@ -70,10 +84,13 @@ func annotate(ctx context.Context, c client.Client, write *cli.WriteFlags, objec
 }
 
 // Outcome is the sentence about a deleted object. That of the retired svcat was printed
-// once the object was gone; until done, it goes on.
-func Outcome(object client.Object, done bool) string {
-	if done {
+// once the object was gone; until done, it goes on: an instance that has bindings waits for them.
+func Outcome(object client.Object, done bool, bindings int) string {
+	switch {
+	case done:
 		return "deleted " + object.GetName()
+	case bindings > 0:
+		return object.GetName() + " will be deleted when its bindings are"
 	}
 	return "deleted " + object.GetName() + ": its broker is being asked to remove it"
 }

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/manifest"
 	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/controller/relist"
 )
@@ -20,24 +21,25 @@ import (
 // its own.
 const brokersCatalog = "Catalog of a broker"
 
-// asKind gives a broker's catalog a kind, so that it is an object like the others.
-func asKind(text []byte) []byte {
+// asCatalog makes an object of a broker's catalog, and nil of any other document.
+func asCatalog(text []byte) *unstructured.Unstructured {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(text, &fields) != nil || fields["services"] == nil || fields["kind"] != nil || fields["apiVersion"] != nil {
-		return text
+		return nil
 	}
 	fields["kind"] = json.RawMessage(`"` + brokersCatalog + `"`)
 	named, err := json.Marshal(fields)
-	if err != nil {
-		return text
+	object := &unstructured.Unstructured{}
+	if err != nil || object.UnmarshalJSON(named) != nil {
+		return nil
 	}
-	return named
+	return object
 }
 
 // offerings are the classes and plans that the controller makes of a broker's
 // catalog, and what of it is skipped.
-func (c *command) offerings(ctx context.Context, catalogs client.Reader, d *document) ([]*unstructured.Unstructured, []relist.Skipped, error) {
-	text, err := d.object.MarshalJSON()
+func (c *command) offerings(ctx context.Context, catalogs client.Reader, d *manifest.Document) ([]*unstructured.Unstructured, []relist.Skipped, error) {
+	text, err := d.Object.MarshalJSON()
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot encode the catalog: %w", err)
 	}
@@ -65,13 +67,13 @@ func (c *command) offerings(ctx context.Context, catalogs client.Reader, d *docu
 
 // brokerOf is the broker that a catalog is of, with the restrictions and the suffix
 // that the files give it.
-func (c *command) brokerOf(ctx context.Context, catalogs client.Reader, d *document) (relist.Broker, error) {
+func (c *command) brokerOf(ctx context.Context, catalogs client.Reader, d *manifest.Document) (relist.Broker, error) {
 	name := c.broker
 	if name == "" {
-		base := filepath.Base(d.file)
+		base := filepath.Base(d.File)
 		name = strings.TrimSuffix(base, filepath.Ext(base))
 	}
-	if d.file == standardInput && c.broker == "" {
+	if d.File == manifest.StandardInput && c.broker == "" {
 		return relist.Broker{}, fmt.Errorf("it is a broker's catalog: say of which broker with --broker")
 	}
 	known := &v1beta1.ClusterServiceBroker{}

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/manifest"
 )
 
 // print writes what became of each document, and the objects as they would be stored.
@@ -22,7 +22,7 @@ func (r *rendering) print() error {
 			continue
 		}
 		names = append(names, name)
-		objects = append(objects, bare(r.latest[name].result.Object))
+		objects = append(objects, manifest.Bare(r.latest[name].result.Object))
 	}
 	if r.output == "json" {
 		return r.printJSON(objects)
@@ -50,7 +50,7 @@ func (r *rendering) explain(one *write) {
 		r.tellf("Warning: %s: %s", name, warning)
 	}
 	if one.result.Denied != nil {
-		r.tellf("%s: %s is refused:\n%s", one.at(), name, cli.Message(one.result.Denied))
+		r.tellf("%s: %s is refused:\n%s", one.At(), name, cli.Message(one.result.Denied))
 	}
 }
 
@@ -62,16 +62,4 @@ func (r *rendering) printJSON(objects []any) error {
 		return fmt.Errorf("cannot write: %w", err)
 	}
 	return nil
-}
-
-// bare is an object without what a cluster adds about the write.
-func bare(object *unstructured.Unstructured) map[string]any {
-	fields := object.DeepCopy().Object
-	for _, noise := range [][]string{
-		{"metadata", "uid"}, {"metadata", "resourceVersion"}, {"metadata", "generation"},
-		{"metadata", "creationTimestamp"}, {"metadata", "managedFields"}, {"spec", "userInfo"}, {"status"},
-	} {
-		unstructured.RemoveNestedField(fields, noise...)
-	}
-	return fields
 }

@@ -6,18 +6,18 @@ import (
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/manifest"
 	"github.com/defaultplan/defaultplan/webhook/offline"
 	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
 // A command is one run of `svcat render`.
 type command struct {
-	env       *cli.Env
-	files     []string
-	recursive bool
-	broker    string
-	output    string
-	options   *options.Options
+	env     *cli.Env
+	files   manifest.Files
+	broker  string
+	output  string
+	options *options.Options
 }
 
 const long = `Show what admission would make of ServiceInstances and ServiceBindings, from files
@@ -60,24 +60,18 @@ const example = `  # What would my chart get here? The operator publishes the ca
 
 // New returns the command `svcat render`.
 func New(env *cli.Env) *cobra.Command {
-	c := &command{env: env, options: options.New()}
+	c := &command{env: env, files: manifest.Files{Other: asCatalog, OtherName: "a broker's catalog"}, options: options.New()}
 	cmd := &cobra.Command{
-		Use:     "render -f FILE...",
-		Short:   "Show what admission would make of objects, from files alone",
-		Long:    long,
-		Example: example,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return cli.Usagef("render takes no arguments, and was given %q; name files with -f", args[0])
-			}
-			return nil
-		},
+		Use:               "render -f FILE...",
+		Short:             "Show what admission would make of objects, from files alone",
+		Long:              long,
+		Example:           example,
+		Args:              manifest.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
 	}
 	flags := cmd.Flags()
-	flags.StringSliceVarP(&c.files, "filename", "f", nil, "Files and folders to read; - is standard input")
-	flags.BoolVarP(&c.recursive, "recursive", "R", false, "Read the folders inside folders, too")
+	c.files.Bind(flags)
 	flags.StringVar(&c.broker, "broker", "", "The broker that catalogs in the brokers' own form are of (default: the name of their file)")
 	flags.StringVarP(&c.output, "output", "o", "yaml", "yaml (one document each) or json (one List)")
 	offline.BindFlags(flags, c.options)
@@ -87,23 +81,14 @@ func New(env *cli.Env) *cobra.Command {
 
 // validate says what of the command line is wrong.
 func (c *command) validate() error {
-	if len(c.files) == 0 {
-		return cli.Usagef("render needs files: -f FILE, -f FOLDER or -f - for standard input")
+	if err := c.files.Validate("render"); err != nil {
+		return err
 	}
 	if c.output != "yaml" && c.output != "json" {
 		return cli.Usagef("--output is %q; allowed are yaml and json", c.output)
 	}
 	if err := c.options.Validate(); err != nil {
 		return cli.Usagef("%w", err)
-	}
-	stdin := 0
-	for _, file := range c.files {
-		if file == "-" {
-			stdin++
-		}
-	}
-	if stdin > 1 {
-		return cli.Usagef("standard input can be read only once: -f - is given %d times", stdin)
 	}
 	return nil
 }

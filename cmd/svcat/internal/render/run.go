@@ -5,13 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/manifest"
 	"github.com/defaultplan/defaultplan/deploy/schema"
 	"github.com/defaultplan/defaultplan/webhook/offline"
 )
@@ -29,7 +29,7 @@ type rendering struct {
 
 // A write is what became of one document.
 type write struct {
-	document
+	manifest.Document
 
 	result offline.Result
 }
@@ -39,7 +39,7 @@ func (c *command) run(ctx context.Context) error {
 	if err := c.validate(); err != nil {
 		return err
 	}
-	documents, err := c.read()
+	documents, err := c.files.Read(c.env)
 	if err != nil {
 		return err
 	}
@@ -66,11 +66,11 @@ func (c *command) run(ctx context.Context) error {
 
 // load takes in the catalog, and returns what is to be admitted. Brokers come before
 // their catalogs; the order of the others does not matter.
-func (r *rendering) load(ctx context.Context, documents []document) ([]document, error) {
-	var wanted, catalogs []document
+func (r *rendering) load(ctx context.Context, documents []manifest.Document) ([]manifest.Document, error) {
+	var wanted, catalogs []manifest.Document
 	others := map[string]int{}
 	for _, d := range documents {
-		gvk := d.object.GroupVersionKind()
+		gvk := d.Object.GroupVersionKind()
 		switch {
 		case gvk.Kind == brokersCatalog:
 			catalogs = append(catalogs, d)
@@ -86,36 +86,36 @@ func (r *rendering) load(ctx context.Context, documents []document) ([]document,
 	}
 	for _, d := range catalogs {
 		if err := r.relist(ctx, &d); err != nil {
-			return nil, d.fail(err)
+			return nil, d.Fail(err)
 		}
 	}
 	for _, idle := range r.cluster.Idle() {
 		r.tellf("Warning: %s; it has no effect", idle.Error())
 	}
 	if len(others) > 0 {
-		r.tellf("left out: %s", counted(others))
+		r.tellf("left out: %s", manifest.Counted(others))
 	}
 	return wanted, nil
 }
 
 // take loads one object of the catalog.
-func (r *rendering) take(d *document) error {
-	r.place(d.object)
-	if err := r.cluster.Load(d.object); err != nil {
-		return d.fail(err)
+func (r *rendering) take(d *manifest.Document) error {
+	r.place(d.Object)
+	if err := r.cluster.Load(d.Object); err != nil {
+		return d.Fail(err)
 	}
 	return nil
 }
 
 // relist takes over a broker's catalog. A class or plan that the files give themselves
 // stands.
-func (r *rendering) relist(ctx context.Context, d *document) error {
+func (r *rendering) relist(ctx context.Context, d *manifest.Document) error {
 	made, skipped, err := r.offerings(ctx, r.cluster.Reader(), d)
 	if err != nil {
 		return err
 	}
 	for _, one := range skipped {
-		r.tellf("Warning: %s: %s", d.at(), one.String())
+		r.tellf("Warning: %s: %s", d.At(), one.String())
 	}
 	return r.cluster.Load(made...) //nolint:contextcheck // as with New
 }
@@ -134,23 +134,23 @@ func (r *rendering) place(object *unstructured.Unstructured) {
 // admit applies the objects in their order, and settles those that wait: at the end,
 // and before an object is written a second time, as there is time for that in a
 // cluster.
-func (r *rendering) admit(ctx context.Context, wanted []document) error {
+func (r *rendering) admit(ctx context.Context, wanted []manifest.Document) error {
 	for _, d := range wanted {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		r.place(d.object)
-		name := title(d.object)
+		r.place(d.Object)
+		name := title(d.Object)
 		if r.latest[name] != nil {
 			if err := r.settle(ctx); err != nil {
 				return err
 			}
 		}
-		result, err := r.cluster.Apply(ctx, d.object)
+		result, err := r.cluster.Apply(ctx, d.Object)
 		if err != nil {
-			return d.fail(err)
+			return d.Fail(err)
 		}
-		done := &write{document: d, result: result}
+		done := &write{Document: d, result: result}
 		r.writes = append(r.writes, done)
 		if result.Denied == nil {
 			r.latest[title(result.Object)] = done
@@ -201,15 +201,6 @@ func title(object *unstructured.Unstructured) string {
 		name = object.GetGenerateName() + "…"
 	}
 	return fmt.Sprintf("%s %s/%s", strings.ToLower(object.GetKind()), object.GetNamespace(), name)
-}
-
-// counted says how many there are of what.
-func counted(kinds map[string]int) string {
-	texts := make([]string, 0, len(kinds))
-	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-		texts = append(texts, fmt.Sprintf("%d %s", kinds[kind], kind))
-	}
-	return strings.Join(texts, ", ")
 }
 
 func (r *rendering) tellf(format string, args ...any) {

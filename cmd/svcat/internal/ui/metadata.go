@@ -1,10 +1,6 @@
 package ui
 
 import (
-	"encoding/json"
-	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -44,29 +40,4 @@ func (m metadata) bullets() []string {
 		}
 	}
 	return bullets
-}
-
-// costs are what a plan costs, as in "99.0 usd or 49.0 eur, monthly".
-func (m metadata) costs() []string {
-	var costs []string
-	list, _ := m["costs"].([]any)
-	for _, item := range list {
-		cost, _ := item.(map[string]any)
-		amounts, _ := cost["amount"].(map[string]any)
-		var words []string
-		for _, currency := range slices.Sorted(maps.Keys(amounts)) {
-			if amount, ok := amounts[currency].(json.Number); ok {
-				words = append(words, fmt.Sprintf("%s %s", amount, currency))
-			}
-		}
-		if len(words) == 0 {
-			continue
-		}
-		text := strings.Join(words, " or ")
-		if unit, ok := cost["unit"].(string); ok && unit != "" {
-			text += ", " + strings.ToLower(unit)
-		}
-		costs = append(costs, text)
-	}
-	return costs
 }

@@ -66,10 +66,9 @@ type market struct {
 
 // offerOf is a plan of a class as a table shows it.
 func offerOf(class *catalog.Class, plan *catalog.Plan) offer {
-	about := metadataOf(plan.Spec.ExternalMetadata)
 	row := offer{
 		Class: plan.ClassName, Plan: plan.Title(), Type: plan.Spec.ServiceType, Scope: plan.Scope(),
-		Description: plan.Spec.Description, Attributes: plan.Attributes(), Costs: about.costs(), Free: plan.Spec.Free,
+		Description: plan.Spec.Description, Attributes: plan.Attributes(), Costs: catalog.Costs(plan.Spec.ExternalMetadata), Free: plan.Spec.Free,
 		ref: catalog.RefOf(plan.Object),
 	}
 	row.Link = linkTo(row.ref)

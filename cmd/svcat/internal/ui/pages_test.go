@@ -75,7 +75,7 @@ func TestPages(t *testing.T) {
 		},
 		"Type": {
 			reason: "the words of explain, and the plans", path: "/types/mysql",
-			says: []string{"mysql in namespace shop → azure/small", "size: is required", "├─", "Cores=2", "310.5 usd, monthly", "For many"},
+			says: []string{"mysql in namespace shop → azure/small", "size: is required", "├─", "Cores=2", "310.5 usd / MONTHLY", "For many"},
 			not:  []string{"azure/own", `role="note"`},
 		},
 		"Plans": {

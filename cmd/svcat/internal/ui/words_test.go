@@ -40,21 +40,16 @@ func TestMetadata(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		reason, raw string
-		costs       []string
 		bullets     []string
 	}{
-		"Costs":      {"amounts by currency", `{"costs": [{"amount": {"usd": 99.0, "eur": 49}, "unit": "MONTHLY"}, {"amount": {"usd": 0.10}, "unit": "1GB"}]}`, []string{"49 eur or 99.0 usd, monthly", "0.10 usd, 1gb"}, nil},
-		"NoUnit":     {"an amount alone", `{"costs": [{"amount": {"usd": 1}}]}`, []string{"1 usd"}, nil},
-		"Bullets":    {"texts", `{"bullets": ["a", " ", 5, "b "]}`, nil, []string{"a", "b"}},
-		"OtherShape": {"is left out", `{"costs": "free", "bullets": {"a": 1}}`, nil, nil},
-		"OddAmounts": {"are left out", `{"costs": [5, {"amount": {"usd": "1"}}, {"amount": []}]}`, nil, nil},
-		"Nothing":    {"no metadata", ``, nil, nil},
-		"Broken":     {"no JSON", `{`, nil, nil},
+		"Bullets":    {"texts", `{"bullets": ["a", " ", 5, "b "]}`, []string{"a", "b"}},
+		"OtherShape": {"is left out", `{"bullets": {"a": 1}}`, nil},
+		"Nothing":    {"no metadata", ``, nil},
+		"Broken":     {"no JSON", `{`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			about := metadataOf(&runtime.RawExtension{Raw: []byte(tc.raw)})
-			assert.Equal(t, tc.costs, about.costs(), tc.reason)
 			assert.Equal(t, tc.bullets, about.bullets(), tc.reason)
 		})
 	}

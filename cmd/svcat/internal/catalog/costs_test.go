@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -35,14 +34,11 @@ func TestPrice(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			object := &v1beta1.ClusterServicePlan{}
-			object.Spec.Free = tc.free
+			plan := &v1beta1.CommonServicePlanSpec{Free: tc.free}
 			if tc.metadata != "" {
-				object.Spec.ExternalMetadata = &runtime.RawExtension{Raw: []byte(tc.metadata)}
+				plan.ExternalMetadata = &runtime.RawExtension{Raw: []byte(tc.metadata)}
 			}
-			plan, ok := PlanOf(object)
-			require.True(t, ok)
-			assert.Equal(t, tc.want, plan.Price(), tc.reason)
+			assert.Equal(t, tc.want, Price(plan), tc.reason)
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package render
+package manifest
 
 import (
 	"bytes"
@@ -10,36 +10,42 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
-// A document is one of the documents of a file, with where it stands.
-type document struct {
-	file string
+// A Document is one of the documents of a file, with where it stands.
+type Document struct {
+	// File is its name, or "standard input".
+	File string
+
 	// number counts the documents that are not empty; line is where it begins. Both
 	// count from one.
 	number, line int
-	object       *unstructured.Unstructured
+
+	Object *unstructured.Unstructured
 }
 
-// at is where a document stands, for people.
-func (d *document) at() string {
-	return fmt.Sprintf("%s, document %d (line %d)", d.file, d.number, d.line)
+// At is where a document stands, for people.
+func (d *Document) At() string {
+	return fmt.Sprintf("%s, document %d (line %d)", d.File, d.number, d.line)
 }
 
-// fail is an error about a document.
-func (d *document) fail(err error) error { return fmt.Errorf("%s: %w", d.at(), err) }
+// Fail is an error about a document.
+func (d *Document) Fail(err error) error { return fmt.Errorf("%s: %w", d.At(), err) }
 
 // split reads the documents of a file. A list is its items.
-func split(file string, text []byte) ([]document, error) {
-	var found []document
+func (f *Files) split(file string, text []byte) ([]Document, error) {
+	var found []Document
 	number := 0
 	for _, part := range parts(text) {
 		number++
-		one := document{file: file, number: number, line: part.line}
-		objects, err := decode(part)
+		one := Document{File: file, number: number, line: part.line}
+		objects, err := f.decode(part)
+		if errors.Is(err, errNoObject) && f.OtherName != "" {
+			err = fmt.Errorf("%w, nor %s", err, f.OtherName)
+		}
 		if err != nil {
-			return nil, one.fail(err)
+			return nil, one.Fail(err)
 		}
 		for _, object := range objects {
-			one.object = object
+			one.Object = object
 			found = append(found, one)
 		}
 	}
@@ -47,10 +53,10 @@ func split(file string, text []byte) ([]document, error) {
 }
 
 // errNoObject quotes nothing: what it is said of may be a Secret.
-var errNoObject = errors.New("it is no object with apiVersion and kind, nor a broker's catalog")
+var errNoObject = errors.New("it is no object with apiVersion and kind")
 
 // decode reads a document, which may be a list.
-func decode(p part) ([]*unstructured.Unstructured, error) {
+func (f *Files) decode(p part) ([]*unstructured.Unstructured, error) {
 	text, err := p.asJSON()
 	if err != nil {
 		return nil, err
@@ -58,12 +64,14 @@ func decode(p part) ([]*unstructured.Unstructured, error) {
 	if string(text) == "null" {
 		return nil, nil
 	}
-	object := &unstructured.Unstructured{}
-	if object.UnmarshalJSON(asKind(text)) != nil {
-		return nil, errNoObject
+	if f.Other != nil {
+		if object := f.Other(text); object != nil {
+			return []*unstructured.Unstructured{object}, nil
+		}
 	}
-	if object.GetKind() == brokersCatalog {
-		return []*unstructured.Unstructured{object}, nil
+	object := &unstructured.Unstructured{}
+	if object.UnmarshalJSON(text) != nil {
+		return nil, errNoObject
 	}
 	return items(object)
 }

@@ -6,6 +6,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
 // unreadable stands for costs of another form than the Open Service Broker API describes.
@@ -14,28 +18,35 @@ const unreadable = "?"
 // Price is what a plan costs, in its broker's words: "99.95 usd / MONTHLY", or several such
 // with commas between them; "free" where it says so and names no costs, and empty where it
 // says nothing.
-func (p Plan) Price() string {
+func Price(plan *v1beta1.CommonServicePlanSpec) string {
+	costs := Costs(plan.ExternalMetadata)
+	if len(costs) == 0 && plan.Free {
+		return "free"
+	}
+	return strings.Join(costs, ", ")
+}
+
+// Costs are the costs in the metadata of a plan, each in its broker's words.
+func Costs(raw *runtime.RawExtension) []string {
+	// Metadata may be large, and is mostly without costs.
+	if raw == nil || !bytes.Contains(raw.Raw, []byte(`"costs"`)) {
+		return nil
+	}
 	var metadata struct {
 		Costs json.RawMessage `json:"costs"`
 	}
-	// Metadata may be large, and is mostly without costs.
-	if raw := p.Spec.ExternalMetadata; raw != nil && bytes.Contains(raw.Raw, []byte(`"costs"`)) {
-		if err := json.Unmarshal(raw.Raw, &metadata); err != nil {
-			return unreadable
-		}
+	if err := json.Unmarshal(raw.Raw, &metadata); err != nil {
+		return []string{unreadable}
 	}
 	var costs []json.RawMessage
 	if len(metadata.Costs) > 0 && json.Unmarshal(metadata.Costs, &costs) != nil {
-		return unreadable
+		return []string{unreadable}
 	}
-	if len(costs) == 0 && p.Spec.Free {
-		return "free"
+	var words []string
+	for _, cost := range costs {
+		words = append(words, costIn(cost))
 	}
-	words := make([]string, len(costs))
-	for i, cost := range costs {
-		words[i] = costIn(cost)
-	}
-	return strings.Join(words, ", ")
+	return words
 }
 
 // costIn is one of the costs. A number is printed as it is stored.

@@ -1,0 +1,152 @@
+package manifest
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+)
+
+// StandardInput is what standard input is called among files.
+const StandardInput = "standard input"
+
+// Files are those that a command reads manifests from: -f and -R.
+type Files struct {
+	Names     []string
+	Recursive bool
+	// Other makes an object of a document, as JSON, that is of a form of its own, and nil of any
+	// other; OtherName is what errors call that form. Both may be left out.
+	Other     func(text []byte) *unstructured.Unstructured
+	OtherName string
+}
+
+// Bind adds the flags.
+func (f *Files) Bind(flags *pflag.FlagSet) {
+	flags.StringSliceVarP(&f.Names, "filename", "f", nil, "Files and folders to read; - is standard input")
+	flags.BoolVarP(&f.Recursive, "recursive", "R", false, "Read the folders inside folders, too")
+}
+
+// NoArguments refuses the arguments of a command that takes its files by -f.
+func NoArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return cli.Usagef("%s takes no arguments, and was given %q; name files with -f", cmd.Name(), args[0])
+	}
+	return nil
+}
+
+// Validate says what is wrong with the flags of a command.
+func (f *Files) Validate(command string) error {
+	if len(f.Names) == 0 {
+		return cli.Usagef("%s needs files: -f FILE, -f FOLDER or -f - for standard input", command)
+	}
+	stdin := 0
+	for _, name := range f.Names {
+		if name == "-" {
+			stdin++
+		}
+	}
+	if stdin > 1 {
+		return cli.Usagef("standard input can be read only once: -f - is given %d times", stdin)
+	}
+	return nil
+}
+
+// Read reads the documents of all files, in the order of the command line; those of
+// a folder by their names.
+func (f *Files) Read(env *cli.Env) ([]Document, error) {
+	var documents []Document
+	for _, file := range f.Names {
+		found, err := f.readOne(env, file)
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, found...)
+	}
+	return documents, nil
+}
+
+func (f *Files) readOne(env *cli.Env, file string) ([]Document, error) {
+	if file == "-" {
+		sayWaiting(env)
+		text, err := io.ReadAll(env.In)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read standard input: %w", err)
+		}
+		return f.split(StandardInput, text)
+	}
+	info, err := os.Stat(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no file or folder %q", file)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %q: %w", file, err)
+	}
+	if !info.IsDir() {
+		return f.readFile(file)
+	}
+	inside, err := f.inside(file)
+	if err != nil {
+		return nil, err
+	}
+	var documents []Document
+	for _, path := range inside {
+		found, err := f.readFile(path)
+		if err != nil {
+			return nil, err
+		}
+		documents = append(documents, found...)
+	}
+	return documents, nil
+}
+
+// sayWaiting says that a person at a terminal is expected to type.
+func sayWaiting(env *cli.Env) {
+	in, ok := env.In.(*os.File)
+	if !ok {
+		return
+	}
+	if info, err := in.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+		_, _ = fmt.Fprintln(env.ErrOut, "reading standard input; end it with Ctrl-D")
+	}
+}
+
+// inside are the files of a folder that kubectl would read.
+func (f *Files) inside(folder string) ([]string, error) {
+	var found []string
+	// The folder itself may be a link to one.
+	err := fs.WalkDir(os.DirFS(folder), ".", func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != "." && !f.Recursive:
+			return fs.SkipDir
+		case !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(path)):
+			found = append(found, filepath.Join(folder, path))
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot read folder %q: %w", folder, err)
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("folder %q has no file whose name ends in .yaml, .yml or .json; folders inside it are read with -R", folder)
+	}
+	return found, nil
+}
+
+func (f *Files) readFile(path string) ([]Document, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %q: %w", path, err)
+	}
+	return f.split(path, text)
+}
