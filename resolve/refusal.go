@@ -1,6 +1,14 @@
 package resolve
 
-import "strconv"
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/agext/levenshtein"
+	"k8s.io/apimachinery/pkg/util/validation"
+)
 
 // The paths of the fields that a request is made of, in the spec of an instance and of a binding.
 const (
@@ -52,4 +60,40 @@ func InScope(namespace string) string {
 		return "in the cluster"
 	}
 	return "in namespace " + strconv.Quote(namespace)
+}
+
+// Nearest is the known name that was probably meant, empty if none is near: at most a third of its letters are wrong.
+// It does not depend on the order of the known names.
+func Nearest(name string, known []string) string {
+	best, distance := "", max(1, len(name)/3)+1
+	lower := strings.ToLower(name)
+	for _, candidate := range known {
+		// A distance is at least the difference in length: most names need no comparison.
+		if far := len(candidate) - len(name); far > distance || -far > distance {
+			continue
+		}
+		d := levenshtein.Distance(lower, strings.ToLower(candidate), nil)
+		if d < distance || d == distance && best != "" && candidate < best {
+			best, distance = candidate, d
+		}
+	}
+	return best
+}
+
+// IsUnknownType says that a type was asked for of which the request sees no plan.
+func (e *Error) IsUnknownType() bool {
+	return e.Reason == NoDefault && e.Field == typeField && len(e.Candidates) == 0
+}
+
+// SuggestType has the refusal of an unknown type name the nearest of the types that the request sees. The type itself
+// may be among them: its last plan has just gone.
+func (e *Error) SuggestType(types []string) {
+	// Only what can be the name of a type is compared, which bounds the work for each.
+	if !e.IsUnknownType() || len(e.Value) > validation.DNS1123LabelMaxLength {
+		return
+	}
+	others := slices.DeleteFunc(slices.Clone(types), func(name string) bool { return name == e.Value })
+	if near := Nearest(e.Value, others); near != "" {
+		e.Detail += fmt.Sprintf("; did you mean %q?", near)
+	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/instances"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/plans"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/render"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/tree"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/ui"
 )
 
@@ -78,13 +79,13 @@ var groups = []*cobra.Group{
 
 func commandsOf(env *cli.Env) map[string][]*cobra.Command {
 	return map[string][]*cobra.Command{
-		"see": {get.New(env), describe.New(env), get.NewMarketplace(env), ui.New(env), explain.New(env), render.New(env), diff.New(env), doctor.New(env)},
+		"see": {get.New(env), describe.New(env), get.NewMarketplace(env), ui.New(env), explain.New(env), tree.New(env), render.New(env), diff.New(env), doctor.New(env)},
 		"choose": {
 			plans.NewSet(env), plans.NewCreate(env),
 			brokers.NewRegister(env), brokers.NewDeregister(env), brokers.NewSync(env),
 		},
 		"order": {
-			instances.NewProvision(env), instances.NewDeprovision(env), instances.NewAdopt(env), bindings.NewBind(env), bindings.NewUnbind(env),
+			instances.NewProvision(env), instances.NewUpdate(env), instances.NewDeprovision(env), instances.NewAdopt(env), bindings.NewBind(env), bindings.NewUnbind(env),
 			instances.NewTouch(env), instances.NewShare(env), bindings.NewRotate(env),
 		},
 		"self": {about.NewVersion(env), about.NewInstall(env), about.NewReference(env)},

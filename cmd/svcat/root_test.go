@@ -16,7 +16,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
-func tree(t *testing.T, called string) *cobra.Command {
+func commands(t *testing.T, called string) *cobra.Command {
 	t.Helper()
 	root, err := newRoot(cli.NewEnv(genericiooptions.NewTestIOStreamsDiscard()), called)
 	require.NoError(t, err)
@@ -38,7 +38,7 @@ func ours(root *cobra.Command) []*cobra.Command {
 func TestEveryCommandExplainsItself(t *testing.T) {
 	t.Parallel()
 	sentence := regexp.MustCompile(`^[A-Z].*[^.\n]$`)
-	for _, cmd := range ours(tree(t, "svcat")) {
+	for _, cmd := range ours(commands(t, "svcat")) {
 		assert.Regexp(t, sentence, cmd.Short, "%s: Short", cmd.CommandPath())
 		assert.Contains(t, cmd.Example, "svcat ", "%s: Example", cmd.CommandPath())
 		cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
@@ -51,7 +51,7 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 // files at least; and its own Args would take the first.
 func TestEveryArgumentIsCompleted(t *testing.T) {
 	t.Parallel()
-	for _, cmd := range ours(tree(t, "svcat")) {
+	for _, cmd := range ours(commands(t, "svcat")) {
 		if !cmd.HasSubCommands() {
 			assert.True(t, cmd.ValidArgsFunction != nil || len(cmd.ValidArgs) > 0, cmd.CommandPath())
 		}
@@ -63,12 +63,12 @@ func TestEveryArgumentIsCompleted(t *testing.T) {
 func TestExamplesAreRight(t *testing.T) {
 	t.Parallel()
 	calls := 0
-	for _, cmd := range ours(tree(t, "svcat")) {
+	for _, cmd := range ours(commands(t, "svcat")) {
 		for line := range strings.SplitSeq(strings.ReplaceAll(cmd.Example, "\\\n", ""), "\n") {
 			for _, words := range called(line) {
 				calls++
 				// A tree of its own: parsing leaves marks.
-				root := tree(t, "svcat")
+				root := commands(t, "svcat")
 				named, rest, err := root.Find(words)
 				if assert.NoError(t, err, line) && assert.True(t, named.Runnable() && (named != root || len(words) == 0), "%s: no such command: %s", cmd.CommandPath(), line) {
 					named.InitDefaultHelpFlag()
@@ -109,7 +109,7 @@ func split(line string) []string {
 // TestPluginIsCalledAsKubectlCallsIt: in usage and examples alike.
 func TestPluginIsCalledAsKubectlCallsIt(t *testing.T) {
 	t.Parallel()
-	root := tree(t, "/usr/local/bin/kubectl-svcat")
+	root := commands(t, "/usr/local/bin/kubectl-svcat")
 	check, _, err := root.Find([]string{"check"})
 	require.NoError(t, err)
 	assert.Equal(t, "kubectl svcat check [flags]", check.UseLine())
@@ -121,9 +121,9 @@ func TestPluginIsCalledAsKubectlCallsIt(t *testing.T) {
 // this machine.
 func TestReferenceIsTheSameEverywhere(t *testing.T) {
 	t.Parallel()
-	page := about.Reference(tree(t, "svcat"))
-	assert.Equal(t, page, about.Reference(tree(t, "svcat")))
-	for _, cmd := range ours(tree(t, "svcat"))[1:] {
+	page := about.Reference(commands(t, "svcat"))
+	assert.Equal(t, page, about.Reference(commands(t, "svcat")))
+	for _, cmd := range ours(commands(t, "svcat"))[1:] {
 		assert.Equal(t, !cmd.Hidden, strings.Contains(page, "\n## "+cmd.CommandPath()+"\n"), cmd.CommandPath())
 	}
 	assert.NotContains(t, page, "/root")
@@ -144,6 +144,10 @@ func TestWrongCommandLineEndsWithTwo(t *testing.T) {
 		"Group":          {reason: "and below", args: []string{"install"}, want: "Usage:"},
 		"UnknownCommand": {reason: "with what may have been meant", args: []string{"chekc", "--wait"}, code: 2, want: `error: svcat has no command "chekc"; did you mean check? commands: `},
 		"FlagFirst":      {reason: "a flag of no command", args: []string{"--wait"}, code: 2, want: "error: unknown flag: --wait; see svcat --help"},
+		"NearFlag":       {reason: "with what may have been meant", args: []string{"check", "--timeuot"}, code: 2, want: "error: unknown flag: --timeuot; did you mean --timeout? See svcat check --help"},
+		"NearOfAll":      {reason: "flags of every command count", args: []string{"version", "--namspace", "x"}, code: 2, want: "error: unknown flag: --namspace; did you mean --namespace? See svcat version --help"},
+		"Letter":         {reason: "one letter is near to every other", args: []string{"version", "-z"}, code: 2, want: "error: unknown shorthand flag: 'z' in -z; see svcat version --help"},
+		"Alias":          {reason: "check has another name", args: []string{"doctor", "--bundle", "x", "--wait"}, code: 2, want: "--bundle goes without --wait"},
 		"Arguments":      {reason: "cobra's own rules", args: []string{"version", "now"}, code: 2, want: "see svcat version --help"},
 	}
 	for name, tc := range cases {

@@ -8,7 +8,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
@@ -62,7 +64,27 @@ func flagError(cmd *cobra.Command, err error) error {
 	if cmd.HasSubCommands() && cmd.Flags().NArg() > 0 {
 		return isCommand(cmd, cmd.Flags().Args())
 	}
+	if unknown, is := errors.AsType[*pflag.NotExistError](err); is {
+		if near := nearestFlag(cmd, unknown.GetSpecifiedName()); near != "" {
+			return cli.Usagef("%w; did you mean --%s? See %s --help", err, near, cmd.CommandPath())
+		}
+	}
 	return usage(cmd, err)
+}
+
+// nearestFlag is the flag that a command has, also of those above it, and that was probably
+// meant by a name; empty if none is near. One letter is nearly every other.
+func nearestFlag(cmd *cobra.Command, name string) string {
+	if len(name) < 2 {
+		return ""
+	}
+	var known []string
+	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
+		if !flag.Hidden {
+			known = append(known, flag.Name)
+		}
+	})
+	return catalog.Nearest(name, known)
 }
 
 // isCommand refuses words after a command that only has commands below it.

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/defaultplan/defaultplan/resolve"
@@ -13,15 +14,35 @@ func (c *Catalog) Confirm(ctx context.Context, req resolve.Request, see Filter) 
 	if err != nil {
 		return resolve.Choice{}, fmt.Errorf("cannot read the catalog: %w", err)
 	}
-	return seen(ctx, &req, &found, see)
+	return c.seen(ctx, &req, &found, see)
 }
 
 // seen resolves req from what was read live, most likely to refuse it.
-func seen(ctx context.Context, req *resolve.Request, found *Slice, see Filter) (resolve.Choice, error) {
+func (c *Catalog) seen(ctx context.Context, req *resolve.Request, found *Slice, see Filter) (resolve.Choice, error) {
 	if err := see(ctx, req, found, true); err != nil {
 		return resolve.Choice{}, fmt.Errorf("cannot read the policies: %w", err)
 	}
-	return resolve.Plan(*req, found.Catalog)
+	choice, err := resolve.Plan(*req, found.Catalog)
+	if refused, is := errors.AsType[*resolve.Error](err); is && refused.IsUnknownType() {
+		refused.SuggestType(c.types(ctx, req.Namespace))
+	}
+	return choice, err
+}
+
+// types are those that a request in namespace can ask for, as the cache has them. They are for
+// advice: without them a refusal says less.
+func (c *Catalog) types(ctx context.Context, namespace string) []string {
+	var names []string
+	for _, s := range scopesOf(c.Cached, namespace) {
+		objects, err := s.TypeObjects(ctx)
+		if err != nil {
+			return nil
+		}
+		for _, object := range objects {
+			names = append(names, object.GetName())
+		}
+	}
+	return names
 }
 
 // whole reads everything that req could mean live, so that a denial can list

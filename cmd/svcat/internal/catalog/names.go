@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/agext/levenshtein"
+	"github.com/defaultplan/defaultplan/resolve"
 )
 
 // A NameError is a name that means nothing, or several things.
@@ -46,17 +46,8 @@ func (e *NameError) Error() string {
 	return text + " " + plural(e.Kind) + ": " + shown(e.Known)
 }
 
-// Nearest is the known name that was probably meant, empty if none is near: at
-// most a third of its letters are wrong.
-func Nearest(name string, known []string) string {
-	best, distance := "", max(1, len(name)/3)+1
-	for _, candidate := range known {
-		if d := levenshtein.Distance(strings.ToLower(name), strings.ToLower(candidate), nil); d < distance {
-			best, distance = candidate, d
-		}
-	}
-	return best
-}
+// Nearest is the known name that was probably meant, empty if none is near.
+func Nearest(name string, known []string) string { return resolve.Nearest(name, known) }
 
 func (e *NameError) sorted() error {
 	slices.Sort(e.Known)

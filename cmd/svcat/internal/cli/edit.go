@@ -12,6 +12,14 @@ import (
 // the same time: then edit is called again, with the object as it is now. What edit
 // refuses is not written.
 func Edit[T client.Object](ctx context.Context, c client.Client, write *WriteFlags, object T, edit func(T) error) error {
+	return EditBy(ctx, c, write, object, edit, func(before T) client.Patch {
+		return client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	})
+}
+
+// EditBy is Edit with a patch of its own kind, made from the object as it was. It holds the
+// resourceVersion of that.
+func EditBy[T client.Object](ctx context.Context, c client.Client, write *WriteFlags, object T, edit func(T) error, patch func(before T) client.Patch) error {
 	first := true
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		if !first {
@@ -20,11 +28,11 @@ func Edit[T client.Object](ctx context.Context, c client.Client, write *WriteFla
 			}
 		}
 		first = false
-		before, _ := object.DeepCopyObject().(client.Object)
+		before, _ := object.DeepCopyObject().(T)
 		if err := edit(object); err != nil {
 			return err
 		}
-		return write.Patch(ctx, c, object, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+		return write.Patch(ctx, c, object, patch(before))
 	})
 }
 

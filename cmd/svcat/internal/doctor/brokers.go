@@ -29,6 +29,11 @@ func (v inventory) brokers(ctx context.Context) []finding {
 			if restrictsByFree(b.Spec.CatalogRestrictions) {
 				byFree = append(byFree, placeOf(b.Object.GetNamespace(), b.Object.GetName()).name)
 			}
+			if v.reasonsOnly {
+				for i := range b.Status.Conditions {
+					b.Status.Conditions[i].Message = ""
+				}
+			}
 			if f := judgeBroker(b, v.clock.Now()); f.Level != levelOK {
 				findings = append(findings, f)
 			}

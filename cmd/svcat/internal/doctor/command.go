@@ -18,6 +18,9 @@ type options struct {
 	output    string
 	wait      bool
 	namespace string
+	// bundle is the file that gets what support needs, and force says that it may be there.
+	bundle string
+	force  bool
 
 	rawTimeout, rawInterval string
 	// timeout 0 is for ever.
@@ -28,8 +31,9 @@ type options struct {
 func New(env *cli.Env) *cobra.Command {
 	o := &options{}
 	cmd := &cobra.Command{
-		Use:   "check",
-		Short: "Look whether the installation is whole, and say what to do where it is not",
+		Use:     "check",
+		Aliases: []string{"doctor"},
+		Short:   "Look whether the installation is whole, and say what to do where it is not",
 		Long: `Look whether the installation is whole: the definitions, the hooks and their
 certificates, whether admission does its work (an instance is created in the current
 namespace in dry runs: nothing is stored), the keeper and the controller, brokers,
@@ -39,14 +43,23 @@ Each finding is ok, a warning (it works, but needs a look), failed, or unknown:
 what you may not look at. The exit code is 0 if nothing failed, and the definitions and
 admission could be looked at; else 1. With --wait it looks again until nothing failed, and
 says what it waits for as that changes; the exit code is 4 if that takes longer than
---timeout.`,
+--timeout.
+
+With --bundle it writes to a file (.tar.gz) what support needs: versions, these findings,
+conditions, events, the configuration and metrics. No value of a parameter or Secret, no
+address of a broker and no message that may quote one is in it; its README.txt lists what
+is inside, what was left out, and what you may not read. The exit code is then 0 if the
+file was written.`,
 		Example: `  svcat check
 
   # After an installation, before anything is ordered
   svcat check --wait --timeout 2m
 
   # For a program
-  svcat check -o json`,
+  svcat check -o json
+
+  # For support
+  svcat doctor --bundle bundle.tar.gz`,
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -57,6 +70,9 @@ says what it waits for as that changes; the exit code is 4 if that takes longer 
 			if err != nil {
 				return err
 			}
+			if o.bundle != "" {
+				return o.writeBundle(cmd.Context(), env, s)
+			}
 			return o.run(cmd.Context(), env, s.round)
 		},
 	}
@@ -66,6 +82,8 @@ says what it waits for as that changes; the exit code is 4 if that takes longer 
 	flags.StringVar(&o.rawTimeout, "timeout", "5m", "How long to --wait, such as 30s, 1m or 1h; -1 is for ever")
 	flags.StringVar(&o.rawInterval, "interval", "1s", "How long to pause between two looks with --wait")
 	flags.StringVar(&o.namespace, "system-namespace", "", "The namespace of the webhook and the controller; without it that of the hooks' Service, or defaultplan-system")
+	flags.StringVar(&o.bundle, "bundle", "", "Write what support needs to this file, a .tar.gz; - is standard output")
+	flags.BoolVar(&o.force, "force", false, "Overwrite the file of --bundle")
 	complete.Flags(cmd, map[string]complete.Func{"output": complete.Words("json"), "system-namespace": complete.Namespaces(env)})
 	return cmd
 }
@@ -74,7 +92,10 @@ func (o *options) validate() error {
 	if o.output != "" && o.output != "table" && o.output != "json" {
 		return cli.Usagef("--output is %q; allowed are table and json", o.output)
 	}
-	var err error
+	err := o.validateBundle()
+	if err != nil {
+		return err
+	}
 	if o.timeout, err = cli.Timeout(o.rawTimeout); err != nil {
 		return err
 	}

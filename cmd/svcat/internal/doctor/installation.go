@@ -34,6 +34,8 @@ type installation struct {
 	namespace string
 	// system is where the webhook and the controller are; empty: as the hooks say.
 	system string
+	// reasonsOnly says that what brokers answered is not told.
+	reasonsOnly bool
 }
 
 func newInstallation(env *cli.Env, system string) (*installation, error) {
@@ -64,7 +66,7 @@ func (s *installation) round(ctx context.Context) []finding {
 	definitions := checkDefinitions(ctx, s.client)
 	configured, hooks := checkHooks(ctx, s.client)
 	system := s.systemOf(configured)
-	contents := inventory{reader: s.client, clock: s.clock, namespace: s.namespace}
+	contents := inventory{reader: s.client, clock: s.clock, namespace: s.namespace, reasonsOnly: s.reasonsOnly}
 	return slices.Concat(
 		[]finding{reached}, definitions, hooks,
 		checkCertificates(ctx, configured, s.clock.Now()),

@@ -22,6 +22,8 @@ type inventory struct {
 	clock  clock.PassiveClock
 	// namespace is the current one.
 	namespace string
+	// reasonsOnly says that messages of conditions, which may quote brokers, are not told.
+	reasonsOnly bool
 }
 
 // A reading is what one check read: it starts from nothing for each scope, so what a forbidden

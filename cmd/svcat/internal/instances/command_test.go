@@ -16,7 +16,7 @@ import (
 func TestCommandsAreComplete(t *testing.T) {
 	t.Parallel()
 	env := cli.NewEnv(genericiooptions.NewTestIOStreamsDiscard())
-	for _, cmd := range []*cobra.Command{NewProvision(env), NewDeprovision(env), NewAdopt(env), newTouchInstance(env), NewShare(env)} {
+	for _, cmd := range []*cobra.Command{NewProvision(env), NewDeprovision(env), NewAdopt(env), newTouchInstance(env), newUpdateInstance(env), NewShare(env)} {
 		assert.NotEmpty(t, cmd.Short, cmd.Name())
 		assert.NotEmpty(t, cmd.Example, cmd.Name())
 		assert.NotNil(t, cmd.ValidArgsFunction, cmd.Name())

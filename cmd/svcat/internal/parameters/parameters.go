@@ -49,9 +49,14 @@ func (t *text) Set(value string) error {
 
 // Bind adds the flags for the parameters of what is created itself.
 func (f *Flags) Bind(flags *pflag.FlagSet) {
+	f.BindValues(flags)
+	flags.StringArrayVarP(&f.secrets, "secret", "s", nil, "A Secret's key that holds a JSON object of more parameters, as SECRET[KEY]")
+}
+
+// BindValues adds the flags for parameters that are no secret.
+func (f *Flags) BindValues(flags *pflag.FlagSet) {
 	flags.StringArrayVarP(&f.Params, "param", "p", nil, "A parameter as NAME=VALUE, a text; the same NAME again makes a list. Several may stand together, as in a=1,b=2. Not together with --params-json")
 	flags.Var(&f.json, "params-json", "All parameters as a JSON object, or @FILE that holds one. Not together with --param")
-	flags.StringArrayVarP(&f.secrets, "secret", "s", nil, "A Secret's key that holds a JSON object of more parameters, as SECRET[KEY]")
 }
 
 // BindProvision adds the flags for the parameters of a binding's own instance.

@@ -1,0 +1,2 @@
+// Package tree has the command that shows what belongs to what: svcat tree.
+package tree

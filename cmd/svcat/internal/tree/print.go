@@ -1,0 +1,38 @@
+package tree
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"k8s.io/cli-runtime/pkg/printers"
+)
+
+// write prints the trees, a line for each node. Names of the current namespace stand alone.
+func write(w io.Writer, roots []*Node, current string) error {
+	if len(roots) == 0 {
+		_, err := fmt.Fprintf(w, "no instances in namespace %q\n", current)
+		return err
+	}
+	table := printers.GetNewTabWriter(w)
+	_, err := fmt.Fprintln(table, "OBJECT\tREADY\tREASON\tNOTE")
+	for _, root := range roots {
+		err = errors.Join(err, writeNode(table, root, current, "", ""))
+	}
+	return errors.Join(err, table.Flush())
+}
+
+// writeNode prints a node after its own lead, and those below it after that of its children.
+func writeNode(w io.Writer, node *Node, current, lead, below string) error {
+	line := strings.Join([]string{lead + node.title(current), node.Ready, node.Reason, node.Note}, "\t")
+	_, err := fmt.Fprintln(w, strings.TrimRight(line, "\t"))
+	for i, child := range node.Children {
+		own, under := "├─ ", "│  "
+		if i == len(node.Children)-1 {
+			own, under = "└─ ", "   "
+		}
+		err = errors.Join(err, writeNode(w, child, current, below+own, below+under))
+	}
+	return err
+}

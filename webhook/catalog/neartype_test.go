@@ -1,0 +1,57 @@
+package catalog_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/catalog"
+)
+
+// TestRefusalNamesTheNearestType: of those that a request sees; other namespaces' types are not
+// told.
+func TestRefusalNamesTheNearestType(t *testing.T) {
+	t.Parallel()
+	scheme := runtime.NewScheme()
+	require.NoError(t, v1beta1.AddToScheme(scheme))
+	inner := fake.NewClientBuilder().WithScheme(scheme).WithObjects(
+		&v1beta1.ClusterServiceType{ObjectMeta: metav1.ObjectMeta{Name: "postgres"}},
+		&v1beta1.ServiceType{ObjectMeta: metav1.ObjectMeta{Namespace: "dev", Name: "mysql"}},
+	).Build()
+	reader := interceptor.NewClient(inner, interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			switch list.(type) {
+			case *v1beta1.ServiceTypeList, *v1beta1.ClusterServiceTypeList:
+				return c.List(ctx, list, options...)
+			}
+			return nil // there are no plans, and the fake client has no index of them
+		},
+	})
+	see := func(context.Context, *resolve.Request, *catalog.Slice, bool) error { return nil }
+	for name, tc := range map[string]struct {
+		reason, namespace, asked, want string
+	}{
+		"Cluster":   {"all see the cluster's", "prod", "postgers", `; did you mean "postgres"?`},
+		"Own":       {"a namespace sees its own", "dev", "mysqll", `; did you mean "mysql"?`},
+		"Elsewhere": {"and no other's", "prod", "mysqll", ""},
+		"Far":       {"none is near", "dev", "redis", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, current := range []func() bool{nil, func() bool { return true }} {
+				_, _, err := catalog.New(reader, reader, current, clock.RealClock{}).
+					Choose(t.Context(), resolve.Request{Namespace: tc.namespace, Type: tc.asked}, see)
+				require.EqualError(t, err, `cannot resolve spec.serviceType "`+tc.asked+`": no plan is of that type`+tc.want, tc.reason)
+			}
+		})
+	}
+}
