@@ -28,16 +28,43 @@ func TestTypeColumn(t *testing.T) {
 		for name, tc := range cases {
 			t.Run(plural+name, func(t *testing.T) {
 				t.Parallel()
-				// As the API server fills a column: the first result, if there is one.
-				path := jsonpath.New("Type").AllowMissingKeys(true)
-				require.NoError(t, path.Parse("{"+column+"}"))
-				results, err := path.FindResults(tc.object)
-				require.NoError(t, err)
-				var shown string
-				if len(results) > 0 && len(results[0]) > 0 {
-					shown = results[0][0].Interface().(string)
-				}
-				assert.Equal(t, tc.want, shown)
+				assert.Equal(t, tc.want, shown(t, column, tc.object))
+			})
+		}
+	}
+}
+
+// shown is what a column shows of an object: the first result, as the API server takes it, if there is one.
+func shown(t *testing.T, column string, object any) string {
+	t.Helper()
+	path := jsonpath.New("column").AllowMissingKeys(true)
+	require.NoError(t, path.Parse("{"+column+"}"))
+	results, err := path.FindResults(object)
+	require.NoError(t, err)
+	if len(results) == 0 || len(results[0]) == 0 {
+		return ""
+	}
+	return results[0][0].Interface().(string)
+}
+
+// TestClassColumn: kubectl shows the class of a plan in words, as far as the relist wrote them.
+func TestClassColumn(t *testing.T) {
+	t.Parallel()
+	type object = map[string]any
+	for plural, ref := range map[string]string{"clusterserviceplans": "clusterServiceClassRef", "serviceplans": "serviceClassRef"} {
+		column, spec := columnPath(t, plural, "Class"), object{ref: object{"name": "class-id"}}
+		for name, tc := range map[string]struct {
+			metadata object
+			want     string
+		}{
+			"ByCatalog":   {object{"name": "plan-id", "annotations": object{"name": "x", AnnotationClassName: "azure-mysql"}}, "azure-mysql"},
+			"UserDefined": {object{"name": "plan-id", "annotations": object{AnnotationDefaultPlan: "true"}}, "class-id"},
+			"NoneAtAll":   {object{"name": "plan-id"}, "class-id"},
+		} {
+			t.Run(plural+name, func(t *testing.T) {
+				t.Parallel()
+				assert.Equal(t, tc.want, shown(t, column, object{"kind": "K", "metadata": tc.metadata, "spec": spec, "status": object{}}))
+				assert.Equal(t, "class-id", shown(t, columnPath(t, plural, "Class-ID"), object{"metadata": tc.metadata, "spec": spec}))
 			})
 		}
 	}

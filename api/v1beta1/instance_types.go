@@ -14,11 +14,13 @@ import (
 // +kubebuilder:metadata:labels="svcat=true"
 // +kubebuilder:metadata:annotations="api-approved.kubernetes.io=unapproved, this group is served by an independent project"
 // +kubebuilder:printcolumn:name=Type,type=string,description="The service type.",JSONPath=`.*.serviceType`
-// +kubebuilder:printcolumn:name=Class,type=string,description="The class that was decided on.",JSONPath=`.spec['clusterServiceClassRef','serviceClassRef'].name`
-// +kubebuilder:printcolumn:name=Plan,type=string,description="The plan that was decided on.",JSONPath=`.spec['clusterServicePlanRef','servicePlanRef'].name`
+// +kubebuilder:printcolumn:name=Class,type=string,description="The external name of the class that was decided on.",JSONPath=`.status.userSpecifiedClassName`
+// +kubebuilder:printcolumn:name=Plan,type=string,description="The external name of the plan that was decided on.",JSONPath=`.status.userSpecifiedPlanName`
 // +kubebuilder:printcolumn:name=Ready,type=string,description="Whether it can be used: True, False or Unknown.",JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name=Status,type=string,description="Why, in one word.",JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name=Age,type=date,description="The time since creation.",JSONPath=`.metadata.creationTimestamp`
+// +kubebuilder:printcolumn:name=Class-ID,type=string,priority=1,description="The name of the class's object.",JSONPath=`.spec['clusterServiceClassRef','serviceClassRef'].name`
+// +kubebuilder:printcolumn:name=Plan-ID,type=string,priority=1,description="The name of the plan's object.",JSONPath=`.spec['clusterServicePlanRef','servicePlanRef'].name`
 // +kubebuilder:printcolumn:name=External-ID,type=string,priority=1,description="The ID at the broker.",JSONPath=`.spec.externalID`
 // +kubebuilder:printcolumn:name=Operation,type=string,priority=1,description="The operation that runs at the broker.",JSONPath=`.status.currentOperation`
 // +kubebuilder:printcolumn:name=Message,type=string,priority=1,description="Why, in a sentence.",JSONPath=`.status.conditions[?(@.type=="Ready")].message`
@@ -236,12 +238,13 @@ type ServiceInstanceStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	LastConditionState string `json:"lastConditionState"`
-	// UserSpecifiedPlanName is the plan as the user named it.
+	// UserSpecifiedPlanName is the external name of the plan that was decided on; until then, the
+	// plan as the user named it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	UserSpecifiedPlanName string `json:"userSpecifiedPlanName"`
-	// UserSpecifiedClassName is the class as the user named it, behind
-	// ClusterServiceClass/ or ServiceClass/.
+	// UserSpecifiedClassName is the external name of the class that was decided on; until then,
+	// the class as the user named it.
 	// +optional
 	// +kubebuilder:validation:MaxLength=1024
 	UserSpecifiedClassName string `json:"userSpecifiedClassName"`

@@ -68,6 +68,8 @@ const (
 	// AnnotationCatalogHash on a class or plan is the sum of what its broker's
 	// catalog said of it: whether there is anything to write.
 	AnnotationCatalogHash = "servicecatalog.kubernetes.io/catalog-hash"
+	// AnnotationClassName on a plan is the external name of its class, for the column CLASS.
+	AnnotationClassName = "servicecatalog.kubernetes.io/class-name"
 	// AnnotationCredentialsOf on a Secret is the ID at the broker of the binding whose
 	// credentials it holds.
 	AnnotationCredentialsOf = "servicecatalog.kubernetes.io/credentials-of"

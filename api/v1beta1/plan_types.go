@@ -14,13 +14,14 @@ import (
 // +kubebuilder:printcolumn:name=External-Name,type=string,description="The name at the broker.",JSONPath=`.spec.externalName`
 // +kubebuilder:printcolumn:name=Type,type=string,description="The service type; empty: that of the class.",JSONPath=`.spec.serviceType`
 // +kubebuilder:printcolumn:name=Default,type=string,description="Whether it is annotated as the default of its type.",JSONPath=`.metadata.annotations.servicecatalog\.kubernetes\.io/is-default-plan`
-// +kubebuilder:printcolumn:name=Class,type=string,description="The class that it belongs to.",JSONPath=`.spec.clusterServiceClassRef.name`
+// +kubebuilder:printcolumn:name=Class,type=string,description="The name of its class at the broker, else of the class's object.",JSONPath=`.*['annotations','clusterServiceClassRef']['servicecatalog\.kubernetes\.io/class-name','name']`
 // +kubebuilder:printcolumn:name=Broker,type=string,description="The broker that offers it.",JSONPath=`.spec.clusterServiceBrokerName`
 // +kubebuilder:printcolumn:name=Age,type=date,description="The time since creation.",JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name=Suggested,type=string,priority=1,description="Whether its broker suggests it for its type.",JSONPath=`.metadata.annotations.servicecatalog\.kubernetes\.io/is-suggested-plan`
 // +kubebuilder:printcolumn:name=Weight,type=integer,priority=1,description="Its weight among plans that a selector matches.",JSONPath=`.spec.weight`
 // +kubebuilder:printcolumn:name=Free,type=boolean,priority=1,description="Whether it costs nothing.",JSONPath=`.spec.free`
 // +kubebuilder:printcolumn:name=External-ID,type=string,priority=1,description="The ID at the broker.",JSONPath=`.spec.externalID`
+// +kubebuilder:printcolumn:name=Class-ID,type=string,priority=1,description="The name of its class's object.",JSONPath=`.spec.clusterServiceClassRef.name`
 // +kubebuilder:printcolumn:name=Removed,type=boolean,priority=1,description="Whether the broker no longer lists it.",JSONPath=`.status.removedFromBrokerCatalog`
 // +kubebuilder:selectablefield:JSONPath=`.spec.externalID`
 // +kubebuilder:selectablefield:JSONPath=`.spec.externalName`
@@ -59,13 +60,14 @@ type ClusterServicePlanList struct {
 // +kubebuilder:printcolumn:name=External-Name,type=string,description="The name at the broker.",JSONPath=`.spec.externalName`
 // +kubebuilder:printcolumn:name=Type,type=string,description="The service type; empty: that of the class.",JSONPath=`.spec.serviceType`
 // +kubebuilder:printcolumn:name=Default,type=string,description="Whether it is annotated as the default of its type.",JSONPath=`.metadata.annotations.servicecatalog\.kubernetes\.io/is-default-plan`
-// +kubebuilder:printcolumn:name=Class,type=string,description="The class that it belongs to.",JSONPath=`.spec.serviceClassRef.name`
+// +kubebuilder:printcolumn:name=Class,type=string,description="The name of its class at the broker, else of the class's object.",JSONPath=`.*['annotations','serviceClassRef']['servicecatalog\.kubernetes\.io/class-name','name']`
 // +kubebuilder:printcolumn:name=Broker,type=string,description="The broker that offers it.",JSONPath=`.spec['serviceBrokerName','clusterServiceBrokerName']`
 // +kubebuilder:printcolumn:name=Age,type=date,description="The time since creation.",JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name=Suggested,type=string,priority=1,description="Whether its broker suggests it for its type.",JSONPath=`.metadata.annotations.servicecatalog\.kubernetes\.io/is-suggested-plan`
 // +kubebuilder:printcolumn:name=Weight,type=integer,priority=1,description="Its weight among plans that a selector matches.",JSONPath=`.spec.weight`
 // +kubebuilder:printcolumn:name=Free,type=boolean,priority=1,description="Whether it costs nothing.",JSONPath=`.spec.free`
 // +kubebuilder:printcolumn:name=External-ID,type=string,priority=1,description="The ID at the broker.",JSONPath=`.spec.externalID`
+// +kubebuilder:printcolumn:name=Class-ID,type=string,priority=1,description="The name of its class's object.",JSONPath=`.spec.serviceClassRef.name`
 // +kubebuilder:printcolumn:name=Removed,type=boolean,priority=1,description="Whether the broker no longer lists it.",JSONPath=`.status.removedFromBrokerCatalog`
 // +kubebuilder:selectablefield:JSONPath=`.spec.externalID`
 // +kubebuilder:selectablefield:JSONPath=`.spec.externalName`

@@ -48,7 +48,8 @@ func TestPlansAreFoundByField(t *testing.T) {
 }
 
 // TestWhatKubectlGetShows: the columns of each kind are those a person needs, and
-// are filled from the moment of creation; those of a type, by the keeper.
+// are filled from the moment of creation; those of a type, by the keeper, and the names of an
+// instance's class and plan, by the controller, for which this writes some.
 func TestWhatKubectlGetShows(t *testing.T) {
 	t.Parallel()
 	e := env.New(t)
@@ -58,7 +59,8 @@ func TestWhatKubectlGetShows(t *testing.T) {
 	e.Kubectl(e.Manifest("mydb", "{serviceType: NAME(db)}"), "apply", "-f", "-")
 	e.Kubectl(e.Manifest("mycache", "{serviceType: NAME(cache)}"), "apply", "-f", "-")
 	e.Kubectl(e.Manifest("named", "{clusterServiceClassExternalName: NAME(azure), clusterServicePlanExternalName: NAME(basic)}"), "apply", "-f", "-")
-	e.Kubectl("", "patch", "serviceinstance", "named", "--subresource=status", "--type=merge", "-p", `{"status":{"serviceType":"`+e.Name("db")+`"}}`)
+	e.Kubectl("", "patch", "serviceinstance", "named", "--subresource=status", "--type=merge", "-p", `{"status":{"serviceType":"`+e.Name("db")+`","userSpecifiedClassName":"azure-db","userSpecifiedPlanName":"basic-b1"}}`)
+	e.Kubectl("", "annotate", "clusterserviceplan", e.Name("basic"), api.AnnotationClassName+"=azure-db")
 	storeBrokersAndBinding(e)
 	untilKept(e, env.TypeWithDefault("", e.Name("db"), ""))
 	untilKept(e, env.TypeWithDefault(e.Namespace, e.Name("cache"), ""))

@@ -90,7 +90,7 @@ func TestInstanceOfAServiceBroker(t *testing.T) {
 	i.Spec.ServiceClassExternalName, i.Spec.ServicePlanExternalName = "local-db", "small"
 	e.Create(i)
 	e.Ready(i)
-	assert.Equal(t, "ServiceClass/local-db", i.Status.UserSpecifiedClassName)
+	assert.Equal(t, "local-db", i.Status.UserSpecifiedClassName)
 	assert.Equal(t, "small", i.Status.ExternalProperties.ServicePlanExternalName)
 	assert.Equal(t, "local-small", i.Status.ExternalProperties.ServicePlanExternalID)
 	assert.Empty(t, i.Status.ExternalProperties.ClusterServicePlanExternalID)

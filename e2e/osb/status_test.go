@@ -51,7 +51,7 @@ func TestStatusForOldClients(t *testing.T) {
 	assert.Equal(t, api.Provisioned, status.ProvisionStatus)
 	assert.Equal(t, api.DeprovisionRequired, status.DeprovisionStatus)
 	assert.Equal(t, "Ready", status.LastConditionState)
-	assert.Equal(t, "ClusterServiceClass/"+s.Name("db"), status.UserSpecifiedClassName)
+	assert.Equal(t, s.Name("db"), status.UserSpecifiedClassName)
 	assert.Equal(t, "small", status.UserSpecifiedPlanName)
 	require.NotNil(t, status.ExternalProperties)
 	assert.Equal(t, "small", status.ExternalProperties.ClusterServicePlanExternalName)

@@ -1,6 +1,7 @@
 package osb_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -22,6 +23,16 @@ func TestTypeOnlyToSecret(t *testing.T) {
 	binding := e.Binding("mydb-reader", "mydb")
 	e.Create(binding)
 	e.Ready(instance, binding)
+
+	plan := instance.Status.ExternalProperties.ClusterServicePlanExternalName
+	row := strings.Fields(e.Kubectl("", "get", "serviceinstance", "mydb", "--no-headers"))
+	assert.Equal(t, []string{"mydb", "mysql", "azure-mysql", plan, "True", "ProvisionedSuccessfully"}, row[:len(row)-1], "in words, but for its age")
+	wide := e.Kubectl("", "get", "serviceinstance", "mydb", "-o", "wide")
+	assert.Contains(t, wide, instance.Spec.ClusterServiceClassRef.Name)
+	assert.Contains(t, wide, instance.Spec.ClusterServicePlanRef.Name)
+	row = strings.Fields(e.Kubectl("", "get", "clusterserviceplan", instance.Spec.ClusterServicePlanRef.Name, "--no-headers"))
+	assert.Equal(t, plan, row[1])
+	assert.Contains(t, row, "azure-mysql", "its class")
 
 	secret := e.Secret("mydb-reader")
 	e.Get(secret)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/time/rate"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,6 +36,7 @@ import (
 	"github.com/defaultplan/defaultplan/osb/controller/policies"
 	"github.com/defaultplan/defaultplan/osb/controller/queue"
 	"github.com/defaultplan/defaultplan/osb/controller/requests"
+	"github.com/defaultplan/defaultplan/osb/controller/resync"
 	"github.com/defaultplan/defaultplan/osb/controller/scope"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
@@ -95,6 +97,7 @@ func newBindingWorld(t *testing.T, edits ...func(*v1beta1.ServiceBinding)) *bind
 		engine: &engine{
 			store: store{client: server, live: server}, brokers: known, events: &events.Events{Recorder: w.recorder}, metrics: counted,
 			clock: clock.RealClock{}, timeout: time.Minute, maxPolling: time.Hour, reread: time.Minute,
+			names: rate.NewLimiter(resync.PerSecond, resync.PerSecond),
 		},
 		reader: w.cache, catalog: catalog.NewReader(w.cache), platform: &platform.Profile{Reader: w.cache, ClusterID: "c"},
 		policies: &policies.Rules{Cached: w.cache, Live: server}, parameters: parameters.NewReader(server),

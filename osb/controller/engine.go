@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/time/rate"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -61,6 +63,8 @@ type engine struct {
 	// reread is how often what no watch tells of is read again, where there is not much.
 	reread time.Duration
 	rests  resync.Schedule
+	// names bounds how often names are written of resources that need no other write.
+	names *rate.Limiter
 	// failing are the resources that fail at present.
 	failing failing.Set
 }
@@ -92,7 +96,7 @@ func (e *engine) pass(ctx context.Context, s resource) (passed, error) {
 		e.failing.Forget(failingOf(s, &thing))
 		return passed{}, e.release(ctx, s, decision.Warning)
 	case lifecycle.Rest:
-		changed, err := e.settle(ctx, s, &decision)
+		changed, later, err := e.settle(ctx, s, &decision)
 		if err != nil {
 			return passed{}, err
 		}
@@ -100,7 +104,7 @@ func (e *engine) pass(ctx context.Context, s resource) (passed, error) {
 			return passed{}, queue.Wait(found.broker.At())
 		}
 		after := e.noteWait(ctx, s, &thing, &facts, &decision, found.broker)
-		return passed{after: e.rest(s.object(), after, found.reread), idle: !changed}, nil
+		return passed{after: sooner(e.rest(s.object(), after, found.reread), later), idle: !changed}, nil
 	case lifecycle.Provision, lifecycle.Update, lifecycle.Deprovision, lifecycle.MitigateOrphan, lifecycle.Poll, lifecycle.Fetch:
 	}
 	if late && !intends(decision.Step) { // what changes something fails at its intent
@@ -258,7 +262,7 @@ func (e *engine) conclude(ctx context.Context, s resource, t *attempt, outcome l
 		return 0, err
 	}
 	remember(ctx, s.object(), func(m *memory) {
-		m.intent, m.poll, m.past = time.Time{}, time.Time{}, [3]string{}
+		m.intent, m.poll, m.names, m.past = time.Time{}, time.Time{}, time.Time{}, [3]string{}
 		if over != "" {
 			m.past = t.past(s, over)
 		}
@@ -294,11 +298,36 @@ func (e *engine) release(ctx context.Context, s resource, warning string) error 
 }
 
 // settle stores where a decision leaves a resource that rests, then tells of it. It says
-// whether that was a change.
-func (e *engine) settle(ctx context.Context, s resource, decision *lifecycle.Decision) (bool, error) {
-	changed, err := e.store.ifChanged(ctx, s, &decision.Record)
-	if err == nil {
-		e.events.Tell(s.object(), decision.Event)
+// whether that was a change, and how long one that can wait is put off.
+func (e *engine) settle(ctx context.Context, s resource, decision *lifecycle.Decision) (changed bool, later time.Duration, err error) {
+	stored := s.object()
+	next := s.with(stored, &decision.Record)
+	if changed = !equality.Semantic.DeepEqual(next, stored); changed {
+		if later = e.putOff(ctx, stored, next); later == 0 {
+			err = e.store.replace(ctx, stored, next)
+		}
 	}
-	return changed, err
+	if err == nil {
+		e.events.Tell(stored, decision.Event)
+	}
+	return changed && later == 0, later, err
+}
+
+// putOff is how long a write waits that changes no more than names. After an upgrade, or once
+// an operator renamed a type, all resources have one at the same time. What else is written of a
+// resource takes its names along.
+func (e *engine) putOff(ctx context.Context, stored, next client.Object) time.Duration {
+	if !onlyNames(stored, next) {
+		return 0
+	}
+	now, turn := e.clock.Now(), recall(ctx, stored).names
+	if turn.IsZero() {
+		turn = now.Add(e.names.ReserveN(now, 1).DelayFrom(now))
+	}
+	later := max(0, turn.Sub(now))
+	if later == 0 {
+		turn = time.Time{}
+	}
+	remember(ctx, stored, func(m *memory) { m.names = turn })
+	return later
 }

@@ -65,7 +65,7 @@ func (e *engine) enter(ctx context.Context, s resource, thing *lifecycle.Resourc
 		if !decision.Held {
 			return nil
 		}
-		_, err := e.settle(ctx, s, &decision)
+		_, _, err := e.settle(ctx, s, &decision)
 		return cmp.Or(err, queue.Wait(found.broker.At()))
 	case lifecycle.Release:
 		return nil

@@ -66,13 +66,12 @@ type instanceResource struct {
 func (s *instanceResource) object() client.Object     { return s.instance }
 func (s *instanceResource) thing() lifecycle.Resource { return lifecycle.OfInstance(s.instance) }
 
-// with is a copy with a record as its status, and with the names that old clients show.
+// with is a copy with a record as its status, and with the names that columns show.
 func (s *instanceResource) with(o client.Object, record *lifecycle.Record) client.Object {
 	next := o.DeepCopyObject().(*v1beta1.ServiceInstance) //nolint:forcetypeassert // an instance's resource
 	next.Status = record.InstanceStatus(next.Status)
 	next.Status.ControllerName = s.engine.nameFor(o, next.Status.ControllerName)
-	next.Status.UserSpecifiedClassName, next.Status.UserSpecifiedPlanName = specified(&s.instance.Spec.PlanReference)
-	next.Status.ServiceType = s.offering.TypeBeside(s.instance.Spec.ServiceType, next.Status.ServiceType)
+	s.describe(&next.Status)
 	return next
 }
 
@@ -85,24 +84,4 @@ func (s *instanceResource) finish(*lifecycle.Outcome, *lifecycle.Facts) []lifecy
 // call makes the one call of a decision.
 func (s *instanceResource) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.CallResult {
 	return s.request.call(ctx, broker, d)
-}
-
-// specified are the class and the plan as the user named them, as old clients show them.
-func specified(ref *v1beta1.PlanReference) (class, plan string) {
-	first := func(names ...string) string {
-		for _, name := range names {
-			if name != "" {
-				return name
-			}
-		}
-		return ""
-	}
-	if name := first(ref.ClusterServiceClassExternalName, ref.ClusterServiceClassExternalID, ref.ClusterServiceClassName); name != "" {
-		class = "ClusterServiceClass/" + name
-	}
-	if name := first(ref.ServiceClassExternalName, ref.ServiceClassExternalID, ref.ServiceClassName); name != "" {
-		class = "ServiceClass/" + name
-	}
-	return class, first(ref.ClusterServicePlanExternalName, ref.ClusterServicePlanExternalID, ref.ClusterServicePlanName,
-		ref.ServicePlanExternalName, ref.ServicePlanExternalID, ref.ServicePlanName)
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/merge"
 	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/controller/parameters"
@@ -61,29 +60,6 @@ func TestAtBroker(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			assert.Same(t, test.want, atBroker(&test.record), test.reason)
-		})
-	}
-}
-
-func TestSpecified(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct {
-		reason      string
-		ref         v1beta1.PlanReference
-		class, plan string
-	}{
-		"Nothing":     {reason: "a type only"},
-		"Cluster":     {reason: "names first", ref: v1beta1.PlanReference{ClusterServiceClassExternalName: "mysql", ClusterServiceClassExternalID: "id", ClusterServicePlanExternalName: "small"}, class: "ClusterServiceClass/mysql", plan: "small"},
-		"ClusterIDs":  {reason: "as they were named", ref: v1beta1.PlanReference{ClusterServiceClassExternalID: "id", ClusterServicePlanExternalID: "p"}, class: "ClusterServiceClass/id", plan: "p"},
-		"ClusterK8s":  {reason: "as they were named", ref: v1beta1.PlanReference{ClusterServiceClassName: "k", ClusterServicePlanName: "p"}, class: "ClusterServiceClass/k", plan: "p"},
-		"Local":       {reason: "of the namespace", ref: v1beta1.PlanReference{ServiceClassExternalName: "mysql", ServicePlanExternalName: "small"}, class: "ServiceClass/mysql", plan: "small"},
-		"LocalByName": {reason: "as they were named", ref: v1beta1.PlanReference{ServiceClassName: "k", ServicePlanName: "p"}, class: "ServiceClass/k", plan: "p"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			class, plan := specified(&test.ref)
-			assert.Equal(t, test.class, class, test.reason)
-			assert.Equal(t, test.plan, plan, test.reason)
 		})
 	}
 }

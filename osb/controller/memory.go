@@ -29,6 +29,8 @@ type memory struct {
 	// had its intent, and that it replaced; another writer may come between any two. A
 	// pass that reads one of them reads a stale cache.
 	past [3]string
+	// names is the turn of a write of names alone; zero: none waits.
+	names time.Time
 	// failed is the call that failed last: the next one of the same operation
 	// is a retry, for a metric. The failure count of status is not enough,
 	// because a poll, a fetch, or orphan mitigation may follow a failure.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"golang.org/x/time/rate"
 	clientevents "k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -110,6 +111,7 @@ func (p *parts) engine() *engine {
 		store:   store{client: p.mgr.GetClient(), live: p.mgr.GetAPIReader()},
 		brokers: p.brokers, events: &events.Events{Recorder: p.recorder}, metrics: p.metrics, clock: clock.RealClock{},
 		timeout: p.options.CallTimeout, maxPolling: p.options.MaxPolling, maxRetry: p.options.MaxRetry, reread: p.options.SecretInterval,
+		names: rate.NewLimiter(resync.PerSecond, resync.PerSecond),
 	}
 }
 

@@ -42,15 +42,6 @@ var errStale = errors.New("it was changed since it was read")
 // lost because of a short outage of the API server.
 var patience = wait.Backoff{Steps: 10, Duration: 50 * time.Millisecond, Factor: 2, Jitter: 0.1, Cap: 5 * time.Second}
 
-// ifChanged writes a record, and says whether it was not as what is stored.
-func (w store) ifChanged(ctx context.Context, s storable, record *lifecycle.Record) (bool, error) {
-	if equality.Semantic.DeepEqual(s.with(s.object(), record), s.object()) {
-		return false, nil
-	}
-	_, err := w.write(ctx, s, s.object(), record)
-	return true, err
-}
-
 // recordIntent writes the record that says that a call may have been made.
 func (w store) recordIntent(ctx context.Context, s storable, record *lifecycle.Record) (client.Object, error) {
 	return w.write(ctx, s, s.object(), record)
@@ -73,8 +64,13 @@ func (w store) current(ctx context.Context, b client.Object) error {
 // call is based on it.
 func (w store) write(ctx context.Context, s storable, o client.Object, record *lifecycle.Record) (client.Object, error) {
 	next := s.with(o, record)
+	return next, w.replace(ctx, o, next)
+}
+
+// replace writes the status of the next version of an object, on the same condition.
+func (w store) replace(ctx context.Context, o, next client.Object) error {
 	patch := client.MergeFromWithOptions(o, client.MergeFromWithOptimisticLock{})
-	return next, w.client.Status().Patch(ctx, next, patch, client.FieldOwner(v1beta1.FieldOwnerController))
+	return w.client.Status().Patch(ctx, next, patch, client.FieldOwner(v1beta1.FieldOwnerController))
 }
 
 // recordOutcome replaces a call's intent by its outcome. The object may have changed

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -68,6 +69,15 @@ func (o *Offering) ServiceType() string {
 		return o.Plan.ServiceType
 	}
 	return o.Class.ServiceType
+}
+
+// Names are the names of the class and the plan in words: the external ones, or those of their
+// objects where there are none. They are empty as far as they are not known.
+func (o *Offering) Names() (class, plan string) {
+	if o == nil {
+		return "", ""
+	}
+	return cmp.Or(o.Class.ExternalName, o.Offer.Class.Kubernetes), cmp.Or(o.PlanName, o.PlanRefName)
 }
 
 // TypeBeside is the type for status: empty if spec has it (asked), and the

@@ -105,6 +105,11 @@ func TestOfferingThatCannotBeRead(t *testing.T) {
 	assert.EqualError(t, err, `cannot read ClusterServicePlan "plan": away`)
 }
 
+func names(o *Offering) [2]string {
+	class, plan := o.Names()
+	return [2]string{class, plan}
+}
+
 func TestOfferingSays(t *testing.T) {
 	t.Parallel()
 	class, plan := &v1beta1.CommonServiceClassSpec{}, &v1beta1.CommonServicePlanSpec{}
@@ -114,11 +119,17 @@ func TestOfferingSays(t *testing.T) {
 	assert.Empty(t, o.MaintenanceVersion())
 	assert.Zero(t, o.MaxPolling())
 	assert.Empty(t, o.ServiceType())
+	o.Offer.Class.Kubernetes, o.PlanRefName = "class-id", "plan-id"
+	assert.Equal(t, [2]string{"class-id", "plan-id"}, names(o), "those of the objects")
+	assert.Empty(t, names(nil))
 
 	class.PlanUpdatable, class.Bindable, class.ServiceType = true, true, "mysql"
 	assert.True(t, o.PlanUpdatable(), "the class's word")
 	assert.True(t, o.Bindable())
 	assert.Equal(t, "mysql", o.ServiceType())
+
+	class.ExternalName, o.PlanName = "azure-mysql", "basic"
+	assert.Equal(t, [2]string{"azure-mysql", "basic"}, names(o), "in words")
 
 	plan.PlanUpdatable, plan.Bindable, plan.ServiceType = new(false), new(false), "mariadb"
 	plan.MaximumPollingDuration, plan.MaintenanceInfo = new(int64(90)), &v1beta1.MaintenanceInfo{Version: "1.2.3"}

@@ -50,8 +50,10 @@ func taken(object *Object, whose string) claim {
 // factPaths are the fields that the facts of an object own once they are applied.
 func factPaths(broker *Broker, object *Object) fieldSet {
 	fields := fieldSet{
-		pathOf(inMetadata, inAnnotations, api.AnnotationCatalogHash):                                      true,
 		pathOf(inMetadata, "ownerReferences") + fieldSeparator + `k:{"uid":"` + string(broker.UID) + `"}`: true,
+	}
+	for annotation := range factAnnotations(object) {
+		fields[pathOf(inMetadata, inAnnotations, annotation)] = true
 	}
 	for label := range lookupLabels(broker, object) {
 		fields[pathOf(inMetadata, inLabels, label)] = true
@@ -71,8 +73,21 @@ func factPaths(broker *Broker, object *Object) fieldSet {
 
 // factsStand says whether the facts of an object are stored as in the catalog.
 func factsStand(broker *Broker, live *found, object *Object) bool {
-	return live.GetAnnotations()[api.AnnotationCatalogHash] == object.Hash &&
-		appliedBy(live.GetManagedFields(), api.FieldOwnerCatalog).equal(factPaths(broker, object))
+	for annotation, value := range factAnnotations(object) {
+		if live.GetAnnotations()[annotation] != value {
+			return false
+		}
+	}
+	return appliedBy(live.GetManagedFields(), api.FieldOwnerCatalog).equal(factPaths(broker, object))
+}
+
+// factAnnotations are the sum of an object's facts and, of a plan, the name of its class in words.
+func factAnnotations(object *Object) map[string]any {
+	annotations := map[string]any{api.AnnotationCatalogHash: object.Hash}
+	if object.Class != "" {
+		annotations[api.AnnotationClassName] = object.Service
+	}
+	return annotations
 }
 
 // lookupLabels are the labels that old clients look objects up by. Admission sets them

@@ -3,6 +3,7 @@ package relist
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -56,6 +57,8 @@ func TestRelistWritesAll(t *testing.T) {
 		assert.Equal(t, 3*2+1+1, writes, "facts and suggestions of each, the class whole at first, and its counts")
 		class, small, large := w.class("db"), w.plan("s"), w.plan("l")
 		assert.Equal(t, w.broker.kind()+" "+w.broker.Name, class.controller())
+		assert.Equal(t, class.externalName, small.GetAnnotations()[api.AnnotationClassName], "the plan's class in words")
+		assert.NotContains(t, class.GetAnnotations(), api.AnnotationClassName)
 		owner := metav1.GetControllerOf(small)
 		assert.Equal(t, w.broker.UID, owner.UID)
 		assert.False(t, *owner.BlockOwnerDeletion)
@@ -136,6 +139,19 @@ func TestUnreadableHintsKeepWhatTheySuggested(t *testing.T) {
 	})
 }
 
+// A plan follows its class's name at the broker.
+func TestClassIsRenamed(t *testing.T) {
+	bothScopes(t, func(t *testing.T, w *world) {
+		w.relist(w.catalog(mysql))
+		renamed := strings.Replace(mysql, "@mysql", "@mariadb", 1)
+		_, writes := w.relist(w.catalog(renamed))
+		assert.Equal(t, 3, writes, "the class and its two plans")
+		assert.Equal(t, w.class("db").externalName, w.plan("l").GetAnnotations()[api.AnnotationClassName])
+		_, writes = w.relist(w.catalog(renamed))
+		assert.Zero(t, writes)
+	})
+}
+
 // A fact that anyone overwrote or took away is put right, though the catalog is the
 // same, by one write.
 func TestFactsAreRepaired(t *testing.T) {
@@ -143,6 +159,7 @@ func TestFactsAreRepaired(t *testing.T) {
 		w.relist(w.catalog(mysql))
 		for name, damage := range map[string]string{
 			"Changed": `{"spec":{"description":"Mine."}}`, "Removed": `{"spec":{"description":null}}`, "Hash": `{"metadata":{"annotations":{"servicecatalog.kubernetes.io/catalog-hash":"x"}}}`,
+			"ClassName": `{"metadata":{"annotations":{"servicecatalog.kubernetes.io/class-name":"x"}}}`, "Older": `{"metadata":{"annotations":{"servicecatalog.kubernetes.io/class-name":null}}}`,
 			"HashRemoved": `{"metadata":{"annotations":{"servicecatalog.kubernetes.io/catalog-hash":null}}}`, "Free": `{"spec":{"free":false}}`, "Orphaned": `{"metadata":{"ownerReferences":null}}`,
 		} {
 			w.edit(w.plan("s"), damage)

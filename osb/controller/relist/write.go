@@ -90,7 +90,7 @@ func (r *run) makeWhole(ctx context.Context, object *Object) *found {
 // facts is the document of an object's facts.
 func (r *run) facts(object *Object, uid types.UID) map[string]any {
 	whole, metadata := document(object.Kind, client.ObjectKey{Namespace: object.Namespace, Name: object.Name}, uid)
-	metadata[inAnnotations] = map[string]any{api.AnnotationCatalogHash: object.Hash}
+	metadata[inAnnotations] = factAnnotations(object)
 	metadata[inLabels] = lookupLabels(r.broker, object)
 	metadata["ownerReferences"] = []any{map[string]any{
 		"apiVersion": api.GroupVersion.String(), "kind": r.broker.kind(), "name": r.broker.Name, "uid": string(r.broker.UID),

@@ -22,7 +22,8 @@ var (
 		"kustomize.toolkit.fluxcd.io/", "argocd.argoproj.io/",
 	}
 	ownAnnotations = []string{
-		v1beta1.AnnotationDefaultPlan, v1beta1.AnnotationSuggestedPlan, v1beta1.AnnotationCatalogHash, v1beta1.AnnotationManaged,
+		v1beta1.AnnotationDefaultPlan, v1beta1.AnnotationSuggestedPlan, v1beta1.AnnotationCatalogHash, v1beta1.AnnotationClassName,
+		v1beta1.AnnotationManaged,
 		"kubectl.kubernetes.io/", "meta.helm.sh/", "helm.sh/", "argocd.argoproj.io/", "kustomize.toolkit.fluxcd.io/", "config.kubernetes.io/",
 	}
 )
