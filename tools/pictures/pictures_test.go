@@ -42,7 +42,7 @@ func TestTerminal(t *testing.T) {
 	title, texts := read(t, drawn)
 	assert.Equal(t, "a <b> & c", title)
 	assert.Equal(t, []string{"$ a <b>", "  &", long[:2*columns], "é"}, texts, "a long line goes on in the next one")
-	assert.Contains(t, drawn, ` width="968" height="122" `, "as wide as the columns, as high as five lines")
+	assert.Contains(t, drawn, ` width="1061" height="122" `, "as wide as the columns, as high as five lines")
 	assert.Equal(t, 1, strings.Count(drawn, `class="command"`))
 	assert.NotContains(t, drawn, "http://127", "it fetches nothing")
 }

@@ -11,7 +11,7 @@ import (
 
 const (
 	// columns is where a terminal goes on in its next line.
-	columns = 120
+	columns = 132
 	// The sizes of a character and of the frame, in pixels.
 	advance, height, margin = 7.8, 18, 16
 	// fails marks a command that is refused.
