@@ -34,11 +34,14 @@ func TestWithoutKind(t *testing.T) {
 
 func TestSplitKinds(t *testing.T) {
 	t.Parallel()
-	run := func(*cobra.Command, []string) {}
-	root, get := &cobra.Command{Use: "svcat"}, &cobra.Command{Use: "get", Run: run}
-	root.PersistentFlags().StringP("namespace", "n", "", "")
-	get.AddCommand(&cobra.Command{Use: "instances", Run: run}, &cobra.Command{Use: "plans", Run: run, Aliases: []string{"plan"}})
-	root.AddCommand(get, &cobra.Command{Use: "bind", Run: run})
+	svcat := func() *cobra.Command {
+		run := func(*cobra.Command, []string) {}
+		root, get := &cobra.Command{Use: "svcat"}, &cobra.Command{Use: "get", Run: run}
+		root.PersistentFlags().StringP("namespace", "n", "", "")
+		get.AddCommand(&cobra.Command{Use: "instances", Run: run}, &cobra.Command{Use: "plans", Run: run, Aliases: []string{"plan"}})
+		root.AddCommand(get, &cobra.Command{Use: "bind", Run: run})
+		return root
+	}
 	cases := map[string]struct{ reason, given, want string }{
 		"Instance":  {"the command of the kind is called", "get instance/mydb", "get instances mydb"},
 		"Flags":     {"flags of the kind's command stay where they are", "-n dev get -o wide si/mydb --show", "-n dev get -o wide instances mydb --show"},
@@ -51,7 +54,8 @@ func TestSplitKinds(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, strings.Fields(tc.want), SplitKinds(root, strings.Fields(tc.given)), tc.reason)
+			t.Parallel()
+			assert.Equal(t, strings.Fields(tc.want), SplitKinds(svcat(), strings.Fields(tc.given)), tc.reason)
 		})
 	}
 }

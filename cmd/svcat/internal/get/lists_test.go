@@ -25,8 +25,8 @@ func TestOffers(t *testing.T) {
 		db:    {key: db, title: "db", description: "Databases", status: catalog.Active, bindable: true},
 		empty: {key: empty, title: "own", description: "Ours", status: catalog.Active},
 	}, plans: []planRow{
-		{key: key{"dev", "3"}, class: "own-id", classTitle: "own", title: "tiny", status: catalog.Active, bindable: ptr.To(true), scope: "ns (dev)"},
-		{key: key{"", "2"}, class: "db-id", classTitle: "db", title: "small", status: catalog.Active, serviceType: "mysql", effective: true, price: "free", bindable: ptr.To(false)},
+		{key: key{"dev", "3"}, class: "own-id", classTitle: "own", title: "tiny", status: catalog.Active, bindable: new(true), scope: "ns (dev)"},
+		{key: key{"", "2"}, class: "db-id", classTitle: "db", title: "small", status: catalog.Active, serviceType: "mysql", effective: true, price: "free", bindable: new(false)},
 		{key: key{"", "1"}, class: "db-id", classTitle: "db", title: "large", status: catalog.Active, serviceType: "mysql", price: "9.50 usd / MONTHLY"},
 		{key: key{"", "4"}, class: "db-id", classTitle: "db", title: "gone", status: "Deprecated"},
 	}}

@@ -37,7 +37,8 @@ func (o *output) bind(cmd *cobra.Command, env *cli.Env) {
 	o.print.AddFlags(cmd)
 	flag := cmd.Flags().Lookup("output")
 	flag.DefValue = layoutTable
-	flag.Usage = "How to print: table, wide (more columns), legacy (the tables of the retired svcat), json, yaml, kyaml, name, jsonpath=TEMPLATE, go-template=TEMPLATE, custom-columns=HEADER:PATH,... or custom-columns-file=FILE"
+	flag.Usage = "How to print: table, wide (more columns), legacy (the tables of the retired svcat), json, yaml, kyaml, name, " +
+		"jsonpath=TEMPLATE, go-template=TEMPLATE, custom-columns=HEADER:PATH,... or custom-columns-file=FILE"
 	_ = flag.Value.Set(layoutTable)
 	cmd.Flags().BoolVar(&o.noHeaders, "no-headers", false, "Print tables without their headers")
 	_ = cmd.RegisterFlagCompletionFunc("output", complete.Words(append(slices.Clone(layouts), "jsonpath=", "go-template=", "custom-columns=", "custom-columns-file=")...))

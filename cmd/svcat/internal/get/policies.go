@@ -33,20 +33,20 @@ func policyRowOf(object runtime.Object) (policyRow, error) {
 	switch p := object.(type) {
 	case *v1beta1.ProvisioningPolicy:
 		row := policyRow{key: keyOf(p), created: p.CreationTimestamp, of: "instances", selects: countOf(p.Status.Plans, "plan")}
-		row.rule(&p.Spec.PolicyRule)
+		withRule(&row, &p.Spec.PolicyRule)
 		var subjects []string
 		for i := range p.Spec.Subjects {
 			subjects = append(subjects, strings.Join(planSubject(&p.Spec.Subjects[i].PlanSubject), " "))
 		}
 		row.subjects = strings.Join(subjects, ", ")
-		row.limits(&p.Spec, p.Status.Slots)
+		withLimits(&row, &p.Spec, p.Status.Slots)
 		return row, nil
 	case *v1beta1.BindingPolicy:
 		row := policyRow{key: keyOf(p), created: p.CreationTimestamp, of: "bindings", selects: countOf(p.Status.Plans, "plan")}
 		if p.Status.Instances != nil {
 			row.selects += ", " + countOf(*p.Status.Instances, "instance")
 		}
-		row.rule(&p.Spec.PolicyRule)
+		withRule(&row, &p.Spec.PolicyRule)
 		var subjects []string
 		for i := range p.Spec.Subjects {
 			subjects = append(subjects, strings.Join(bindingSubject(&p.Spec.Subjects[i]), " "))
@@ -57,8 +57,8 @@ func policyRowOf(object runtime.Object) (policyRow, error) {
 	return policyRow{}, fmt.Errorf("cannot show a %T", object)
 }
 
-// rule fills in what both kinds have.
-func (p *policyRow) rule(rule *v1beta1.PolicyRule) {
+// withRule fills in what both kinds have.
+func withRule(p *policyRow, rule *v1beta1.PolicyRule) {
 	p.action, p.message, p.namespaces = string(rule.Action), rule.Message, "all"
 	if at := rule.Namespaces; at != nil {
 		words := slices.Clone(at.Names)
@@ -69,8 +69,8 @@ func (p *policyRow) rule(rule *v1beta1.PolicyRule) {
 	}
 }
 
-// limits fills in how many a namespace may have, and which have how many.
-func (p *policyRow) limits(spec *v1beta1.ProvisioningPolicySpec, slots []v1beta1.PolicySlots) {
+// withLimits fills in how many a namespace may have, and which have how many.
+func withLimits(p *policyRow, spec *v1beta1.ProvisioningPolicySpec, slots []v1beta1.PolicySlots) {
 	var limits, used []string
 	for _, of := range []struct {
 		limit *int32

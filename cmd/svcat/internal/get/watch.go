@@ -80,7 +80,7 @@ func (l follower) report() (report, error) {
 	comparing, err := plain.printer()
 	return &objectReport{
 		follower: l, silent: l.by.watchOnly, seen: map[string][sha256.Size]byte{},
-		print: each{l.env.Out, printing}, compare: func(object *unstructured.Unstructured) (string, error) {
+		shown: each{l.env.Out, printing}, compare: func(object *unstructured.Unstructured) (string, error) {
 			var text bytes.Buffer
 			err := cli.PrintObject(&text, comparing, object.DeepCopy())
 			// Documents after the first have a line before them, and columns grow.
@@ -240,7 +240,7 @@ type objectReport struct {
 	follower
 
 	silent, begun bool
-	print         each
+	shown         each
 	compare       func(*unstructured.Unstructured) (string, error)
 	// seen are the texts that were printed.
 	seen map[string][sha256.Size]byte
@@ -276,7 +276,7 @@ func (r *objectReport) update(ctx context.Context) error {
 		if r.seen[id] == sum || silent {
 			return nil
 		}
-		return r.print.add(object)
+		return r.shown.add(object)
 	})
 	r.seen = now
 	return err

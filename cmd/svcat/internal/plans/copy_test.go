@@ -23,7 +23,7 @@ func original() *v1beta1.ClusterServicePlan {
 		},
 		Annotations: map[string]string{
 			v1beta1.AnnotationDefaultPlan: "true", v1beta1.AnnotationSuggestedPlan: "true", v1beta1.AnnotationCatalogHash: "x", v1beta1.AnnotationManaged: "false",
-			v1beta1.AnnotationClassName: "azure-mysql",
+			v1beta1.AnnotationClassName:                "azure-mysql",
 			v1beta1.AnnotationAttributePrefix + "Note": "a b", "kubectl.kubernetes.io/last-applied-configuration": "{}", "meta.helm.sh/release-name": "x",
 		},
 	}}

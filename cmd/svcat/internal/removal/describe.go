@@ -61,10 +61,10 @@ func age(object metav1.Object, now time.Time) string {
 
 // number is how many there are of something, in words.
 func number(count int, of string) string {
-	switch {
-	case count == 0:
+	switch count {
+	case 0:
 		of = "no " + of
-	case count == 1:
+	case 1:
 		return "1 " + of
 	default:
 		of = strconv.Itoa(count) + " " + of
