@@ -26,6 +26,7 @@ func TestNearest(t *testing.T) {
 		"MuchLonger": {reason: "a name that only begins alike is another", name: "my", known: []string{"mysql-cluster"}, want: ""},
 		"Tie":        {reason: "of equally near names the first by name is told, whatever the order", name: "sqlx", known: []string{"sqlb", "sqla"}, want: "sqla"},
 		"Nearer":     {reason: "the nearest is told, not the first that is near", name: "postgres", known: []string{"postgrex1", "postgre"}, want: "postgre"},
+		"ShortWord":  {reason: "a short word may have one wrong letter", name: "s", known: []string{"m"}, want: "m"},
 		"None":       {reason: "nothing is known", name: "mysql"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/resolve"
 )
 
 // strict makes what cobra finds wrong with a command line a wrong command line for
@@ -84,7 +84,7 @@ func nearestFlag(cmd *cobra.Command, name string) string {
 			known = append(known, flag.Name)
 		}
 	})
-	return catalog.Nearest(name, known)
+	return resolve.Nearest(name, known)
 }
 
 // isCommand refuses words after a command that only has commands below it.

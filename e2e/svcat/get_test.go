@@ -166,7 +166,7 @@ func TestGetFails(t *testing.T) {
 		"Output":        {reason: "the layouts that there are, are listed", code: 2, args: []string{"get", "plans", "-o", "tabel"}, want: `error: --output is "tabel"; allowed are table, wide, legacy, json, yaml, kyaml, name, jsonpath=…, go-template=…, custom-columns=… and custom-columns-file=…`},
 		"BadTemplate":   {reason: "a template is read before anything is asked for", code: 2, args: []string{"get", "plans", "-o", "jsonpath={.items"}, want: "error: --output: "},
 		"TwoNames":      {reason: "one name at most", code: 2, args: []string{"get", "plans", "a", "b"}, want: "error: svcat get plans takes one name at most, not 2"},
-		"Kind":          {reason: "kinds that there are, are listed", code: 2, args: []string{"get", "planz"}, want: `error: cannot get "planz"; allowed are brokers, classes, plans, instances, bindings, types and policies`},
+		"Kind":          {reason: "kinds that there are, are listed", code: 2, args: []string{"get", "planz"}, want: `error: cannot get "planz"; did you mean plans? allowed are brokers, classes, plans, instances, bindings, types, policies`},
 		"NoKind":        {reason: "get alone gets nothing", code: 2, args: []string{"get"}, want: "error: say what to get: "},
 		"Scope":         {reason: "scopes that there are, are listed", code: 2, args: []string{"get", "classes", "--scope", "moon"}, want: `error: --scope is "moon"; allowed are cluster, namespace and all`},
 		"Flag":          {reason: "an unknown flag is a usage error", code: 2, args: []string{"get", "classes", "--nosuch"}, want: "error: unknown flag: --nosuch; see svcat get classes --help"},

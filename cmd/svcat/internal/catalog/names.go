@@ -40,14 +40,11 @@ func (e *NameError) Error() string {
 	if len(e.Known) == 0 {
 		return text + " there are no " + plural(e.Kind)
 	}
-	if near := Nearest(e.Name, e.Known); near != "" {
+	if near := resolve.Nearest(e.Name, e.Known); near != "" {
 		text += " did you mean " + near + "?"
 	}
 	return text + " " + plural(e.Kind) + ": " + shown(e.Known)
 }
-
-// Nearest is the known name that was probably meant, empty if none is near.
-func Nearest(name string, known []string) string { return resolve.Nearest(name, known) }
 
 func (e *NameError) sorted() error {
 	slices.Sort(e.Known)

@@ -58,29 +58,6 @@ func TestNameError(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
-	t.Parallel()
-	cases := map[string]struct {
-		reason, name string
-		known        []string
-		want         string
-	}{
-		"LetterMissing": {reason: "one of five letters", name: "smal", known: []string{"large", "small"}, want: "small"},
-		"Case":          {reason: "case is no mistake", name: "SMALL", known: []string{"small"}, want: "small"},
-		"Nearer":        {reason: "the nearest wins", name: "premium-p2", known: []string{"premium-p10", "premium-p1"}, want: "premium-p1"},
-		"FirstOfEqual":  {reason: "of equals the first, so that the text is the same each time", name: "p9", known: []string{"p1", "p2"}, want: "p1"},
-		"TooFar":        {reason: "more than a third wrong is another word", name: "basic", known: []string{"large"}},
-		"ShortWord":     {reason: "a short word may have one wrong letter", name: "s", known: []string{"m"}, want: "m"},
-		"Nothing":       {reason: "nothing is near nothing", name: "x"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			assert.Equal(t, tc.want, catalog.Nearest(tc.name, tc.known), tc.reason)
-		})
-	}
-}
-
 func TestScopeInASentence(t *testing.T) {
 	t.Parallel()
 	for want, scope := range map[string]cli.Scope{

@@ -2,10 +2,16 @@
 package get
 
 import (
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/resolve"
 )
+
+// listed are the names of the commands below get.
+var listed = []string{"brokers", "classes", "plans", "instances", "bindings", "types", "policies"}
 
 // New returns the command `svcat get`.
 func New(env *cli.Env) *cobra.Command {
@@ -34,13 +40,17 @@ narrow, descriptions and other long texts are cut; -o wide cuts nothing.`,
   svcat get plans -l tier=gold --sort-by .spec.externalName
   svcat get instances -o custom-columns=NAME:.metadata.name,PLAN:.status.userSpecifiedPlanName --no-headers`,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 0 {
-				return cli.Usagef("cannot get %q; allowed are brokers, classes, plans, instances, bindings, types and policies", args[0])
+			if len(args) == 0 {
+				return nil
 			}
-			return nil
+			near := resolve.Nearest(args[0], listed)
+			if near != "" {
+				near = " did you mean " + near + "?"
+			}
+			return cli.Usagef("cannot get %q;%s allowed are %s", args[0], near, strings.Join(listed, ", "))
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return cli.Usagef("say what to get: brokers, classes, plans, instances, bindings, types or policies; see %s --help", cmd.CommandPath())
+			return cli.Usagef("say what to get: %s; see %s --help", strings.Join(listed, ", "), cmd.CommandPath())
 		},
 	}
 	cmd.AddCommand(newBrokers(env), newClasses(env), newPlans(env), newInstances(env), newBindings(env), newTypes(env), newPolicies(env))

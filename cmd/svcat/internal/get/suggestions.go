@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/resolve"
 )
 
 // unknownName is the error of a name to narrow by that nothing has, for a list that came out
@@ -45,7 +46,7 @@ func (l *listing) suggestType(ctx context.Context) string {
 			return nil
 		})
 	}
-	if near := catalog.Nearest(l.by.serviceType, known); near != l.by.serviceType {
+	if near := resolve.Nearest(l.by.serviceType, known); near != l.by.serviceType {
 		return near
 	}
 	return ""

@@ -8,9 +8,9 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/merge"
+	"github.com/defaultplan/defaultplan/resolve"
 )
 
 // An Edit changes parameters that there are: it sets some, takes some away, and leaves the
@@ -78,7 +78,7 @@ func those(name string, members map[string]any) string {
 		return "there are none"
 	}
 	text := "parameters: " + strings.Join(names, ", ")
-	if near := catalog.Nearest(name, names); near != "" {
+	if near := resolve.Nearest(name, names); near != "" {
 		return fmt.Sprintf("did you mean %s? %s", near, text)
 	}
 	return text

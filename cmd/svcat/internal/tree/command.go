@@ -12,6 +12,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/target"
+	"github.com/defaultplan/defaultplan/resolve"
 )
 
 // words are what the kinds are called, after the word that shows them.
@@ -96,7 +97,7 @@ func argument(text string) (kind, name string, err error) {
 		return "", "", cli.Usagef("svcat tree takes KIND/NAME, such as instance/mydb, binding/mydb or type/mysql")
 	case kind == "":
 		known := []string{"instance", "binding", "type"}
-		if near := catalog.Nearest(word, known); near != "" {
+		if near := resolve.Nearest(word, known); near != "" {
 			return "", "", cli.Usagef("there is no tree of a %q; did you mean %s? kinds: %s", word, near, strings.Join(known, ", "))
 		}
 		return "", "", cli.Usagef("there is no tree of a %q; kinds: %s", word, strings.Join(known, ", "))
