@@ -62,10 +62,13 @@ func InScope(namespace string) string {
 	return "in namespace " + strconv.Quote(namespace)
 }
 
-// Nearest is the known name that was probably meant, empty if none is near: at most a third of its letters are wrong.
-// It does not depend on the order of the known names.
+// mostTypos bounds the letters of a long name that may be wrong.
+const mostTypos = 4
+
+// Nearest is the known name that was probably meant, empty if none is near: at most a third of its letters are wrong,
+// and at most mostTypos. It does not depend on the order of the known names.
 func Nearest(name string, known []string) string {
-	best, distance := "", max(1, len(name)/3)+1
+	best, distance := "", min(max(1, len(name)/3), mostTypos)+1
 	lower := strings.ToLower(name)
 	for _, candidate := range known {
 		// A distance is at least the difference in length: most names need no comparison.

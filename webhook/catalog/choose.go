@@ -43,7 +43,7 @@ func (c *Catalog) refuse(ctx context.Context, req *resolve.Request, found *Slice
 		}
 		*found = union(*found, all)
 	}
-	return c.seen(ctx, req, found, see)
+	return seen(ctx, req, found, see)
 }
 
 // isByType says that only the type is named.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
@@ -14,27 +16,31 @@ func (c *Catalog) Confirm(ctx context.Context, req resolve.Request, see Filter) 
 	if err != nil {
 		return resolve.Choice{}, fmt.Errorf("cannot read the catalog: %w", err)
 	}
-	return c.seen(ctx, &req, &found, see)
-}
-
-// seen resolves req from what was read live, most likely to refuse it.
-func (c *Catalog) seen(ctx context.Context, req *resolve.Request, found *Slice, see Filter) (resolve.Choice, error) {
-	if err := see(ctx, req, found, true); err != nil {
-		return resolve.Choice{}, fmt.Errorf("cannot read the policies: %w", err)
-	}
-	choice, err := resolve.Plan(*req, found.Catalog)
+	choice, err := seen(ctx, &req, &found, see)
 	if refused, is := errors.AsType[*resolve.Error](err); is && refused.IsUnknownType() {
 		refused.SuggestType(c.types(ctx, req.Namespace))
 	}
 	return choice, err
 }
 
+// seen resolves req from what was read live, most likely to refuse it.
+func seen(ctx context.Context, req *resolve.Request, found *Slice, see Filter) (resolve.Choice, error) {
+	if err := see(ctx, req, found, true); err != nil {
+		return resolve.Choice{}, fmt.Errorf("cannot read the policies: %w", err)
+	}
+	return resolve.Plan(*req, found.Catalog)
+}
+
+// mostTypes bounds the types of a scope that an unknown one is compared with: a tenant may make as
+// many as fit into a namespace, and each refusal would compare all of them.
+const mostTypes = 100
+
 // types are those that a request in namespace can ask for, as the cache has them. They are for
 // advice: without them a refusal says less.
 func (c *Catalog) types(ctx context.Context, namespace string) []string {
 	var names []string
 	for _, s := range scopesOf(c.Cached, namespace) {
-		objects, err := s.TypeObjects(ctx)
+		objects, err := s.TypeObjects(ctx, client.Limit(mostTypes))
 		if err != nil {
 			return nil
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -31,6 +32,8 @@ func TestRefusalNamesTheNearestType(t *testing.T) {
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 			switch list.(type) {
 			case *v1beta1.ServiceTypeList, *v1beta1.ClusterServiceTypeList:
+				asked := (&client.ListOptions{}).ApplyOptions(options)
+				assert.Equal(t, int64(100), asked.Limit, "a tenant may make as many as fit")
 				return c.List(ctx, list, options...)
 			}
 			return nil // there are no plans, and the fake client has no index of them
@@ -47,11 +50,9 @@ func TestRefusalNamesTheNearestType(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, current := range []func() bool{nil, func() bool { return true }} {
-				_, _, err := catalog.New(reader, reader, current, clock.RealClock{}).
-					Choose(t.Context(), resolve.Request{Namespace: tc.namespace, Type: tc.asked}, see)
-				require.EqualError(t, err, `cannot resolve spec.serviceType "`+tc.asked+`": no plan is of that type`+tc.want, tc.reason)
-			}
+			_, err := catalog.New(reader, reader, nil, clock.RealClock{}).
+				Confirm(t.Context(), resolve.Request{Namespace: tc.namespace, Type: tc.asked}, see)
+			require.EqualError(t, err, `cannot resolve spec.serviceType "`+tc.asked+`": no plan is of that type`+tc.want, tc.reason)
 		})
 	}
 }

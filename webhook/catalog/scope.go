@@ -203,16 +203,16 @@ func (s Scope) PlanObjects(ctx context.Context, match client.MatchingFields) (pl
 	return list.Objects(), list.GetResourceVersion(), err
 }
 
-// TypeObjects lists all types.
-func (s Scope) TypeObjects(ctx context.Context) ([]v1beta1.TypeObject, error) {
+// TypeObjects lists types, all unless an option bounds them.
+func (s Scope) TypeObjects(ctx context.Context, options ...client.ListOption) ([]v1beta1.TypeObject, error) {
 	list := v1beta1.NewTypeList(s.Namespace)
-	err := s.List(ctx, list, nil)
+	err := s.List(ctx, list, nil, options...)
 	return list.Objects(), err
 }
 
 // List reads what matches of a kind; with a nil match, all of it. It is not changed: the cache need not copy it.
-func (s Scope) List(ctx context.Context, list client.ObjectList, match client.MatchingFields) error {
-	options := []client.ListOption{client.UnsafeDisableDeepCopy, client.InNamespace(s.Namespace)}
+func (s Scope) List(ctx context.Context, list client.ObjectList, match client.MatchingFields, options ...client.ListOption) error {
+	options = append(options, client.UnsafeDisableDeepCopy, client.InNamespace(s.Namespace))
 	if match != nil {
 		options = append(options, match)
 	}

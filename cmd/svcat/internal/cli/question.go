@@ -8,8 +8,6 @@ import (
 	"io"
 	"os"
 	"strings"
-
-	"k8s.io/cli-runtime/pkg/printers"
 )
 
 // A Question asks for confirmation before something that cannot be undone.
@@ -29,13 +27,6 @@ func (q *Question) Ask(ctx context.Context, env *Env) error {
 		return fmt.Errorf("cannot ask: %w", err)
 	}
 	return answer(ctx, env.In)
-}
-
-// Interactive says whether a person at a terminal can be asked. Scripts, with input from a file,
-// a pipe or /dev/null, are not.
-func (e *Env) Interactive() bool {
-	file, is := e.In.(*os.File)
-	return !is || printers.IsTerminal(file)
 }
 
 // isTerminal says whether a person may type there. A character device that is no terminal,

@@ -35,6 +35,13 @@ func shown(stream io.Writer) io.Writer {
 	return stream
 }
 
+// Interactive says whether a person at a terminal can be asked. Scripts, with input from a file,
+// a pipe or /dev/null, are not.
+func (e *Env) Interactive() bool {
+	file, is := e.In.(*os.File)
+	return !is || printers.IsTerminal(file)
+}
+
 // Width is how many places a line of standard output has; 0 where it is no terminal, or one
 // that does not say.
 func (e *Env) Width() int {
