@@ -43,7 +43,7 @@ func (s *sender) because(ctx context.Context, err error) error {
 	if text == "" { // what net/http says may quote anything that it read
 		text = "what came back is not HTTP, or was not sent to its end"
 	}
-	return &cause{text: printable(s.scrub.Replace(text), maxCause), err: err}
+	return &cause{text: Printable(s.scrub.Replace(text), maxCause), err: err}
 }
 
 // inTime tells our own timeout from the caller's. The context is the caller's.

@@ -138,6 +138,6 @@ func lawfulText(t *testing.T, text string, most int) {
 	t.Helper()
 	assert.True(t, utf8.ValidString(text))
 	assert.LessOrEqual(t, utf8.RuneCountInString(text), most)
-	assert.Equal(t, text, printable(text, most), "made printable once is enough")
+	assert.Equal(t, text, Printable(text, most), "made printable once is enough")
 	assert.NotContains(t, text, "s3cret")
 }

@@ -88,7 +88,7 @@ const longestScrubbed = 64 * maxName
 // name is how people find an entry: by its name, or where it stands. A secret is looked for
 // in what is shown, and in a bit more of it than is.
 func (r *reading) name(list string, index int, scrub *strings.Replacer) string {
-	if text := printable(scrub.Replace(printable(hint[string](r, "name"), longestScrubbed)), maxName); text != "" {
+	if text := Printable(scrub.Replace(Printable(hint[string](r, "name"), longestScrubbed)), maxName); text != "" {
 		return text
 	}
 	return fmt.Sprintf("%s[%d]", list, index)

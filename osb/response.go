@@ -45,7 +45,7 @@ func (a *httpResponse) validate() error {
 	body := open(a.body)
 	code := hint[string](body, "error")
 	failed := a.failure(kindOf(a.status, code, a.absent))
-	failed.Code = printable(a.scrub.Replace(code), maxName)
+	failed.Code = Printable(a.scrub.Replace(code), maxName)
 	if failed.Description = a.description(body); failed.Description == "" && failed.Code == "" {
 		failed.Description = a.words()
 	}
@@ -61,7 +61,7 @@ func (a *httpResponse) description(body *reading) string {
 	if text == "" {
 		text = hint[string](body, "Description")
 	}
-	return printable(a.scrub.Replace(text), maxDescription)
+	return Printable(a.scrub.Replace(text), maxDescription)
 }
 
 // words are the broker's where its error has neither code nor description: the first line of a
@@ -88,7 +88,7 @@ func (a *httpResponse) words() string {
 func (a *httpResponse) firstLine(text string) string {
 	text = strings.TrimLeftFunc(a.scrub.Replace(text), func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
 	line, rest, _ := strings.Cut(text, "\n")
-	line = printable(line, maxWords)
+	line = Printable(line, maxWords)
 	if strings.TrimSpace(rest) == "" || strings.HasSuffix(line, ellipsis) {
 		return line
 	}

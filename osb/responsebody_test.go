@@ -202,7 +202,7 @@ func TestPrintable(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, test.want, printable(test.text, 8), test.reason)
+			assert.Equal(t, test.want, Printable(test.text, 8), test.reason)
 		})
 	}
 }

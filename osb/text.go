@@ -26,12 +26,12 @@ const (
 	ellipsis = "…"
 )
 
-// printable makes one line of at most so many characters out of a text that others
+// Printable makes one line of at most so many characters out of a text that others
 // wrote. White space of any length, line breaks and control characters become one
 // space; what does not show or turns the writing direction around is left out; bytes
 // that are not UTF-8 become the replacement character. A text that was cut ends in
 // an ellipsis.
-func printable(text string, most int) string {
+func Printable(text string, most int) string {
 	var line strings.Builder
 	length, gap := 0, false
 	for _, r := range text {
@@ -79,7 +79,7 @@ func WrittenForms(text string) []string {
 		forms = append(forms, line, strings.ReplaceAll(line, "/", `\/`), inASCII(line), inASCII(strings.ReplaceAll(line, "/", `\/`)))
 	}
 	for _, form := range forms {
-		forms = append(forms, printable(form, len(form)+1))
+		forms = append(forms, Printable(form, len(form)+1))
 	}
 	slices.SortFunc(forms, func(a, b string) int { return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b)) })
 	return slices.Compact(forms)

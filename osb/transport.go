@@ -119,7 +119,7 @@ func addRoots(bundle []byte) (*x509.CertPool, error) {
 			break
 		}
 		if block.Type != "CERTIFICATE" {
-			return nil, fmt.Errorf("it holds a PEM block %q; allowed are only CERTIFICATE blocks", printable(block.Type, maxName))
+			return nil, fmt.Errorf("it holds a PEM block %q; allowed are only CERTIFICATE blocks", Printable(block.Type, maxName))
 		}
 		certificate, err := x509.ParseCertificate(block.Bytes)
 		if err != nil {

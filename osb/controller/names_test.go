@@ -41,11 +41,13 @@ func TestNamesOfInstance(t *testing.T) {
 		"Older":        {reason: "as an older release or the retired catalog wrote it", before: [2]string{"ClusterServiceClass/mysql", "p"}, offering: decided("mysql", "small"), class: "mysql", plan: "small"},
 		"NoWords":      {reason: "they have no external names", offering: decided("", ""), class: "class-id", plan: "plan-id"},
 		"LostClass":    {reason: "it had that name", before: [2]string{"mysql", "small"}, offering: lost, class: "mysql", plan: "small"},
+		"LostByID":     {reason: "words, whatever it was named by", ref: v1beta1.PlanReference{ClusterServiceClassExternalID: "id"}, before: [2]string{"mysql", "small"}, offering: lost, class: "mysql", plan: "small"},
 		"Gone":         {reason: "nothing tells of other names", before: [2]string{"mysql", "small"}, class: "mysql", plan: "small"},
 		"Undecided":    {reason: "what the user waits for", ref: v1beta1.PlanReference{ClusterServiceClassExternalName: "mysql", ClusterServiceClassExternalID: "id", ClusterServicePlanExternalName: "small"}, class: "mysql", plan: "small"},
 		"UndecidedIDs": {reason: "as they were named", ref: v1beta1.PlanReference{ClusterServiceClassExternalID: "id", ClusterServicePlanExternalID: "p"}, class: "id", plan: "p"},
 		"UndecidedK8s": {reason: "as they were named", ref: v1beta1.PlanReference{ClusterServiceClassName: "k", ClusterServicePlanName: "p"}, class: "k", plan: "p"},
 		"Local":        {reason: "of the namespace", ref: v1beta1.PlanReference{ServiceClassExternalName: "mysql", ServicePlanExternalName: "small"}, class: "mysql", plan: "small"},
+		"Forged":       {reason: "a name stays in its column", offering: decided("my\tsql", "small\tTrue\nProvisioned"), class: "my sql", plan: "small True Provisioned"},
 		"LocalByName":  {reason: "as they were named", ref: v1beta1.PlanReference{ServiceClassName: "k", ServicePlanName: "p"}, class: "k", plan: "p"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +87,7 @@ func TestStatusSaysTheNames(t *testing.T) {
 func (w *instanceWorld) upgraded() {
 	w.Helper()
 	older := w.instance()
-	older.Status.UserSpecifiedClassName, older.Status.UserSpecifiedPlanName, older.Status.ServiceType = "ClusterServiceClass/mysql", "", ""
+	older.Status.UserSpecifiedClassName, older.Status.UserSpecifiedPlanName = "ClusterServiceClass/mysql", ""
 	require.NoError(w, w.cache.Status().Update(w.Context(), older))
 }
 
@@ -135,19 +137,17 @@ func TestNamesWaitForTheirTurn(t *testing.T) {
 
 func TestOnlyNames(t *testing.T) {
 	t.Parallel()
-	named, busy := &v1beta1.ServiceInstance{}, &v1beta1.ServiceInstance{}
-	named.Status.UserSpecifiedClassName, named.Status.UserSpecifiedPlanName, named.Status.ServiceType = "c", "p", "t"
-	busy.Status.CurrentOperation = v1beta1.InstanceUpdate
-	typed, bound := &v1beta1.ServiceBinding{}, &v1beta1.ServiceBinding{}
-	typed.Status.ServiceType, bound.Status.UnbindStatus = "t", v1beta1.UnbindRequired
+	named, typed, busy := &v1beta1.ServiceInstance{}, &v1beta1.ServiceInstance{}, &v1beta1.ServiceInstance{}
+	named.Status.UserSpecifiedClassName, named.Status.UserSpecifiedPlanName = "c", "p"
+	typed.Status.ServiceType, busy.Status.CurrentOperation = "t", v1beta1.InstanceUpdate
 	for name, tc := range map[string]struct {
 		stored, next client.Object
 		want         bool
 	}{
 		"Instance":     {&v1beta1.ServiceInstance{}, named, true},
 		"InstanceMore": {busy, named, false},
-		"Binding":      {&v1beta1.ServiceBinding{}, typed, true},
-		"BindingMore":  {bound, typed, false},
+		"Type":         {&v1beta1.ServiceInstance{}, typed, false},
+		"Binding":      {&v1beta1.ServiceBinding{}, &v1beta1.ServiceBinding{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

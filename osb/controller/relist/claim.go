@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/osb"
 )
 
 // A claim says whether the relist may write a stored object.
@@ -81,11 +82,12 @@ func factsStand(broker *Broker, live *found, object *Object) bool {
 	return appliedBy(live.GetManagedFields(), api.FieldOwnerCatalog).equal(factPaths(broker, object))
 }
 
-// factAnnotations are the sum of an object's facts and, of a plan, the name of its class in words.
+// factAnnotations are the sum of an object's facts and, of a plan, the name of its class in words, as a
+// column shows it.
 func factAnnotations(object *Object) map[string]any {
 	annotations := map[string]any{api.AnnotationCatalogHash: object.Hash}
 	if object.Class != "" {
-		annotations[api.AnnotationClassName] = object.Service
+		annotations[api.AnnotationClassName] = osb.Printable(object.Service, maxWord)
 	}
 	return annotations
 }
