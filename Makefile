@@ -149,7 +149,7 @@ test-unit: test-started build ## The unit tests; those of cmd/playground run wha
 .PHONY: test-deploy
 test-deploy: test-started build bin/helm bin/helm3 bin/promtool ## The chart, the manifests and the alerts
 	$(WORKSPACE) $(RACE) ./deploy/... ./e2e/charts/health $(TESTED)
-	cd tools/dashboard && $(GO) test -vet=off $(LINK) ./... $(TESTED)
+	cd tools/dashboard && $(GO) test -vet=off $(LINK) -count=1 ./... $(TESTED)
 
 .PHONY: test-controlplane
 test-controlplane: test-started bin/controlplane bin/kubectl
@@ -163,7 +163,7 @@ test-image: test-started
 .PHONY: test-pages
 test-pages: test-started ## The site of the pages, and how pictures are made
 	cd tools/site && $(GO) test -count=1 ./... $(TESTED)
-	cd tools/pictures && $(GO) test ./... $(TESTED)
+	cd tools/pictures && $(GO) test -count=1 ./... $(TESTED)
 
 # The scenarios run the built binaries: the two that serve with the race detector, but on
 # other releases of Kubernetes. svcat is started some thousand times, which is slow with it;
@@ -229,7 +229,7 @@ generate: ## Write the generated files
 	$(GO) run ./cmd/svcat reference > docs/svcat.md
 	$(CRD_REF_DOCS) --source-path=api/v1beta1 --config=tools/crd-ref-docs.yaml --renderer=markdown --output-path=docs/api.md --log-level=ERROR
 
-# Rarely: when another release of Grafana's types is pinned. It alone needs Node.
+# Rarely: when another release of Grafana's types is pinned. It needs Node.
 .PHONY: dashboard-schema
 dashboard-schema: ## Write the schema of the dashboard from what Grafana publishes on npm
 	cd tools/dashboard/schema && npm ci --ignore-scripts --no-audit --no-fund && npm run schema

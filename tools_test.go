@@ -65,6 +65,7 @@ func TestFirstBuild(t *testing.T) {
 		var stderr strings.Builder
 		command := exec.CommandContext(t.Context(), "make", "--no-print-directory", "-f", makefile, "first-build")
 		command.Dir, command.Stderr = folder, &stderr
+		command.Env = append(os.Environ(), "MAKEFLAGS=") // a make above may have a jobserver
 		out, err := command.Output()
 		require.NoError(t, err, stderr.String())
 		assert.NotContains(t, string(out), "compiling", "it is no output of a program")

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
@@ -45,7 +47,7 @@ func tutorialsIn(page string) []block {
 			case tutorial == "":
 			case fence == "```sh":
 				blocks = append(blocks, block{tutorial: tutorial, commands: content})
-			case fence == "```text":
+			case fence == "```text" && last >= 0:
 				blocks[last].output, blocks[last].shown = content, true
 			}
 			fence = ""
@@ -94,6 +96,7 @@ func runTutorials(t *testing.T, dir string) {
 	before, blocks := inventory(), tutorialsIn(page)
 	require.NotEmpty(t, blocks)
 	for i, b := range blocks {
+		b.rehearse(t, run)
 		printed, err := run(b.commands)
 		if b.refuses() {
 			require.Error(t, err, "%s: the page shows a refusal of\n%s%s", b.tutorial, b.commands, printed)
@@ -121,20 +124,73 @@ func runTutorials(t *testing.T, dir string) {
 	}
 }
 
+// rehearse waits until a dry run of manifests prints what the page shows: admission may decide by a
+// cache that has not seen what the tutorial has just written. If it never does, the page is wrong, and
+// the commands themselves tell.
+func (b block) rehearse(t *testing.T, run func(string) (string, error)) {
+	t.Helper()
+	const apply = "kubectl apply "
+	for line := range strings.Lines(b.commands) {
+		if !strings.HasPrefix(line, apply) || strings.Contains(line, "--server-side") {
+			return
+		}
+	}
+	if !b.shown {
+		return
+	}
+	_ = wait.Eventually(t.Context(), func() (bool, error) {
+		printed, _ := run(strings.ReplaceAll(b.commands, apply, apply+"--dry-run=server ")) // a refusal may be what is shown
+		if printed = strings.ReplaceAll(printed, " (server dry run)", ""); !b.matches(printed) {
+			return false, fmt.Errorf("printed: %s", printed)
+		}
+		return true, nil
+	})
+}
+
+// timeout is a time that a tutorial waits for something.
+var timeout = regexp.MustCompile(`--timeout=(\d+)s`)
+
 // shellOf runs commands as a reader does: in the root of the repository, with the programs that
 // were built and the kubeconfig of the stack.
 func shellOf(t *testing.T, root, dir string) func(commands string) (string, error) {
 	t.Helper()
 	bin, err := filepath.Abs(binaries())
 	require.NoError(t, err)
+	examples := localExamples(t, root, dir)
 	return func(commands string) (string, error) {
 		commands = strings.ReplaceAll(commands, "playground books", "playground books --dir "+dir)
-		shell := exec.CommandContext(t.Context(), "sh", "-e", "-c", commands)
+		commands = strings.ReplaceAll(commands, "docs/examples/broker", examples+"/broker")
+		commands = timeout.ReplaceAllStringFunc(commands, func(found string) string {
+			limit, err := time.ParseDuration(strings.TrimPrefix(found, "--timeout="))
+			require.NoError(t, err)
+			return "--timeout=" + wait.Patience(limit).String()
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), wait.Patience(5*time.Minute))
+		defer cancel()
+		shell := exec.CommandContext(ctx, "sh", "-e", "-c", commands)
 		shell.Dir = root
 		shell.Env = []string{"HOME=" + dir, "KUBECONFIG=" + filepath.Join(dir, "kubeconfig"), "PATH=" + bin + ":" + os.Getenv("PATH")}
 		printed, err := shell.CombinedOutput()
 		return string(printed), err
 	}
+}
+
+// localExamples copies the manifests, with an address on this machine for the one that nothing answers
+// at: the test asks no name server.
+func localExamples(t *testing.T, root, dir string) string {
+	t.Helper()
+	copied := filepath.Join(dir, "examples")
+	require.NoError(t, os.MkdirAll(copied, 0o700))
+	files, err := filepath.Glob(filepath.Join(root, "docs", "examples", "*.yaml"))
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		require.NoError(t, err)
+		local := strings.ReplaceAll(string(content), "https://broker.example.com", "https://127.0.0.1:1")
+		require.NoError(t, os.WriteFile(filepath.Join(copied, filepath.Base(file)), []byte(local), 0o600))
+	}
+	return copied
 }
 
 // inventoryOf is what the cluster and the brokers have, with what a tutorial may change of it.

@@ -1,6 +1,8 @@
 package rotation_test
 
 import (
+	"cmp"
+	"fmt"
 	"regexp"
 	"strconv"
 	"testing"
@@ -111,17 +113,17 @@ func TestExpiryIsExported(t *testing.T) {
 	e := newEnv(t, lasting(48*time.Hour))
 	b := e.bound()
 	first := regexp.MustCompile(`defaultplan_credentials_first_expiry_timestamp_seconds\{rotation="automatic"\} (.*)\n`)
-	var found []string
 	e.Eventually(func() (bool, error) {
 		text := e.metrics()
-		found = first.FindStringSubmatch(text)
-		return found != nil && regexp.MustCompile(`defaultplan_credentials_expiring\{left="7d",rotation="automatic"\} [1-9]`).MatchString(text), nil
+		found := first.FindStringSubmatch(text)
+		if found == nil || !regexp.MustCompile(`defaultplan_credentials_expiring\{left="7d",rotation="automatic"\} [1-9]`).MatchString(text) {
+			return false, fmt.Errorf("exported: %v", found)
+		}
+		expires, err := strconv.ParseFloat(found[1], 64)
+		// Bindings of other tests may expire before, and none before it was made.
+		is := expires <= float64(b.Status.Credentials.ExpiresAt.Unix()) && expires > float64(time.Now().Add(-time.Hour).Unix())
+		return is, cmp.Or(err, fmt.Errorf("the first expire at %s", found[1]))
 	})
-	expires, err := strconv.ParseFloat(found[1], 64)
-	require.NoError(t, err)
-	// Bindings of other tests may expire before, and none before it was made.
-	assert.LessOrEqual(t, expires, float64(b.Status.Credentials.ExpiresAt.Unix()))
-	assert.Greater(t, expires, float64(time.Now().Add(-time.Hour).Unix()))
 	all := e.Kubectl("", "get", "servicebindings", "-A", "-o", "wide", "--sort-by=.status.credentials.expiresAt")
 	assert.Regexp(t, e.Namespace+` +`+b.Name+` `, all)
 	// A column of the type date would show a moment still to come as <invalid>.

@@ -33,8 +33,10 @@ var scenes = []struct {
 	},
 	{
 		name: "described.svg", title: "svcat describe instance shows the plan, who chose it, and where each parameter comes from",
-		before: "kubectl wait serviceinstance/mydb --for=condition=Ready --timeout=2m",
-		lines:  []string{"kubectl get serviceinstances", "svcat describe instance mydb"},
+		// An event is written after the status that it is about.
+		before: "kubectl wait serviceinstance/mydb --for=condition=Ready --timeout=2m; " +
+			"until kubectl get events --field-selector involvedObject.name=mydb,reason=ProvisionedSuccessfully -o name | grep -q .; do sleep 1; done",
+		lines: []string{"kubectl get serviceinstances", "svcat describe instance mydb"},
 	},
 }
 

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"html"
 	"net/http"
 	"net/url"
@@ -20,6 +21,7 @@ import (
 
 var (
 	manifestOf = regexp.MustCompile(`name="manifest" value="([^"]*)"`)
+	givenIn    = regexp.MustCompile(`name="given" value="([0-9a-f]+)"`)
 	markOf     = regexp.MustCompile(`name="mark" value="([0-9a-f]+)"`)
 )
 
@@ -41,10 +43,11 @@ func (v *visitor) ordered(form url.Values) url.Values {
 	v.Helper()
 	code, body := v.post(smallPlan, form)
 	require.Equal(v, http.StatusOK, code)
-	manifest, mark := manifestOf.FindStringSubmatch(body), markOf.FindStringSubmatch(body)
+	manifest, given, mark := manifestOf.FindStringSubmatch(body), givenIn.FindStringSubmatch(body), markOf.FindStringSubmatch(body)
 	require.NotNil(v, manifest, body)
+	require.NotNil(v, given, body)
 	require.NotNil(v, mark, body)
-	return url.Values{"manifest": {html.UnescapeString(manifest[1])}, "mark": {mark[1]}}
+	return url.Values{"manifest": {html.UnescapeString(manifest[1])}, "given": {given[1]}, "mark": {mark[1]}}
 }
 
 // TestCreate: what the dry run has shown is created, and the instance's page comes next.
@@ -60,6 +63,38 @@ func TestCreate(t *testing.T) {
 
 	_, body := v.get(smallPlan)
 	assert.Contains(t, body, "Only the button “Create” stores something")
+}
+
+// TestDefaultChangesMeanwhile: another plan than that of the dry run is not created unseen.
+func TestDefaultChangesMeanwhile(t *testing.T) {
+	t.Parallel()
+	v := buyer(t)
+	order := v.ordered(url.Values{"name": {"db2"}, "how": {"type"}, "p/size": {"5"}})
+	v.cluster.decides = "large"
+	code, body := v.send(v.request(http.MethodPost, createSmall, order))
+	assert.Equal(t, http.StatusConflict, code)
+	assert.Contains(t, body, "The default, the plan or its parameters have changed since the dry run: try it again.")
+	assert.Empty(t, v.cluster.created)
+}
+
+// TestNoButtonForSecrets: what could use the page cannot send a Secret to a broker.
+func TestNoButtonForSecrets(t *testing.T) {
+	t.Parallel()
+	code, body := buyer(t).post(smallPlan, url.Values{"name": {"db2"}, "how": {"type"}, "p/size": {"5"}, "secret": {"mine"}, "key": {"parameters"}})
+	assert.Equal(t, http.StatusOK, code)
+	assert.Contains(t, body, "There is no button to create it, because parameters come from a Secret")
+	assert.NotContains(t, body, `name="mark"`)
+}
+
+// TestAnswerThatDoesNotCome: an instance may have been created although no answer came.
+func TestAnswerThatDoesNotCome(t *testing.T) {
+	t.Parallel()
+	v := buyer(t)
+	order := v.ordered(url.Values{"name": {"db2"}, "how": {"type"}, "p/size": {"5"}})
+	v.cluster.lost = context.DeadlineExceeded
+	code, body := v.send(v.request(http.MethodPost, createSmall, order))
+	assert.Equal(t, http.StatusBadGateway, code)
+	assert.Contains(t, body, "It is not known whether it was created")
 }
 
 // TestCreateIsRefused: what the API server refuses after the dry run is told as it is there, and
@@ -99,7 +134,8 @@ func TestNothingIsCreatedUnseen(t *testing.T) {
 	}{
 		"OtherName":  {reason: "another manifest", order: func(o url.Values) { o.Set("manifest", strings.Replace(o.Get("manifest"), "db2", "db3", 1)) }, code: http.StatusConflict},
 		"OtherKind":  {reason: "no instance", order: func(o url.Values) { o.Set("manifest", `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"x"}}`) }, code: http.StatusConflict},
-		"OtherMark":  {reason: "the mark of another process", order: func(o url.Values) { o.Set("mark", newSeal().mark(o.Get("manifest"))) }, code: http.StatusConflict},
+		"OtherMark":  {reason: "the mark of another process", order: func(o url.Values) { o.Set("mark", newSeal().mark(o.Get("manifest"), o.Get("given"))) }, code: http.StatusConflict},
+		"OtherSum":   {reason: "another plan than that of the dry run", order: func(o url.Values) { o.Set("given", strings.Repeat("0", 64)) }, code: http.StatusConflict},
 		"NoMark":     {reason: "no mark", order: func(o url.Values) { o.Del("mark") }, code: http.StatusConflict},
 		"Nothing":    {reason: "an empty form", order: func(o url.Values) { clear(o) }, code: http.StatusConflict},
 		"Get":        {reason: "a link creates nothing", change: func(r *http.Request) { r.Method = http.MethodGet }, code: http.StatusNotFound},

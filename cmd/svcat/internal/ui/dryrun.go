@@ -25,8 +25,9 @@ type trial struct {
 	// YAML is the manifest, and Svcat the command that creates the same; empty where
 	// NoSvcat says that none does.
 	YAML, Svcat, NoSvcat string
-	// Order is what the button that creates it sends; nil without one.
-	Order *order
+	// Order is what the button that creates it sends; nil without one, and NoOrder may say why.
+	Order   *order
+	NoOrder string
 	// Real says that it was no dry run.
 	Real bool
 	// Nulls says that a client-side apply would leave something out of it.
@@ -40,8 +41,9 @@ type trial struct {
 	Warnings   []string
 	Parameters parameters
 
-	// refused is what the API server answered, nil where it admits.
+	// refused is what the API server answered, nil where it admits; given is the sum of what it gives.
 	refused error
+	given   string
 }
 
 // Admitted says that the dry run went through.
@@ -55,7 +57,7 @@ type requests struct {
 
 // try asks the API server for a dry run of what is copied, and reads its answer. Its
 // error is one of the connection; what the API server refuses is in the trial.
-func (q requests) try(ctx context.Context, wanted *wish) (*trial, error) {
+func (q requests) try(ctx context.Context, wanted *wish, made string) (*trial, error) {
 	object, err := objectOf(wanted.yaml)
 	if err != nil {
 		return nil, err
@@ -67,6 +69,7 @@ func (q requests) try(ctx context.Context, wanted *wish) (*trial, error) {
 	if !tried.Admitted() {
 		return tried, nil
 	}
+	tried.given = givenOf(object, made)
 	return tried, tried.read(object, wanted.secrets)
 }
 

@@ -47,6 +47,10 @@ type cluster struct {
 	tried, created []*unstructured.Unstructured
 	// refused is what every dry run ends with.
 	refused error
+	// decides is another plan that admission decides on, and lost the fate of answers to creates
+	// that are no dry runs.
+	decides string
+	lost    error
 	// broken is what every read ends with.
 	broken error
 }
@@ -173,6 +177,12 @@ func (c *cluster) Create(ctx context.Context, object client.Object, options ...c
 		return result.Denied
 	}
 	one.Object = result.Object.Object
+	if c.decides != "" {
+		require.NoError(c.t, unstructured.SetNestedField(one.Object, c.decides, "spec", "clusterServicePlanRef", "name"))
+	}
+	if len(asked.DryRun) == 0 {
+		return c.lost
+	}
 	return nil
 }
 

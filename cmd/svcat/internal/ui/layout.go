@@ -72,6 +72,7 @@ func (l layout) fail(w http.ResponseWriter, r *http.Request, here string, err er
 	failed, code := l.page(r, "", here, err), http.StatusBadGateway
 	lacks, all := rights.MissingIn(err)
 	unfit, isUnfit := errors.AsType[*filterError](err)
+	unsure, isUnsure := errors.AsType[unsureError](err)
 	switch {
 	case isUnfit:
 		failed.Title, failed.Body, code = "There is no such filter", unfit.Error(), http.StatusBadRequest
@@ -80,6 +81,8 @@ func (l layout) fail(w http.ResponseWriter, r *http.Request, here string, err er
 		if len(lacks) > 1 {
 			failed.Title = "Not shown: you lack rights"
 		}
+	case isUnsure:
+		failed.Title, failed.Body = "It is not known whether it was created", remedy.Message(l.cluster, unsure)+"\n→ The page of instances shows whether it is there."
 	case isUnknown(err):
 		failed.Title, failed.Body, code = "There is no such thing", remedy.Message(l.cluster, err), http.StatusNotFound
 	default:

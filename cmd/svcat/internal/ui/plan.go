@@ -71,7 +71,7 @@ func (p catalogPages) tryPlan(r *http.Request) (*answer, error) {
 	if view.Form.Problems > 0 || view.Form.Trouble != "" {
 		return view.answer(http.StatusUnprocessableEntity), nil
 	}
-	if view.Trial, err = p.requests.try(r.Context(), wanted); err != nil {
+	if view.Trial, err = p.requests.try(r.Context(), wanted, view.Form.Made); err != nil {
 		return nil, err
 	}
 	view.Form.blame(view.Trial.refused)
@@ -88,8 +88,12 @@ func (p catalogPages) offerToCreate(ctx context.Context, tried *trial, wanted *w
 	if !tried.Admitted() || p.seal == nil {
 		return nil
 	}
+	if wanted.secret != "" {
+		tried.NoOrder = "There is no button to create it, because parameters come from a Secret: whatever could use this page would have the broker get it. Use the command or the YAML."
+		return nil
+	}
 	manifest, err := wanted.manifest()
-	tried.Order = p.seal.order(manifest)
+	tried.Order = p.seal.order(manifest, tried.given)
 	return err
 }
 
