@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -103,12 +104,17 @@ func (d *deregister) confirm(ctx context.Context, c client.Client, broker client
 	}
 	offered := catalog.Query{Scope: cli.ScopeOf(broker.GetNamespace()), Fields: client.MatchingFields{field: broker.GetName()}}
 	classes, err := catalog.All(ctx, c, offered, catalog.Classes)
-	if err != nil {
+	var plans []catalog.Plan
+	if err == nil {
+		plans, err = catalog.All(ctx, c, offered, catalog.Plans)
+	}
+	what := removal.Broker(broker, len(classes), len(plans), time.Now())
+	switch {
+	case apierrors.IsForbidden(err):
+		// To delete a broker does not take the right to list what it offers.
+		what = fmt.Sprintf("broker %q (you may not list its classes and plans)", broker.GetName())
+	case err != nil:
 		return err
 	}
-	plans, err := catalog.All(ctx, c, offered, catalog.Plans)
-	if err != nil {
-		return err
-	}
-	return d.removal.Confirm(ctx, d.env, &d.write, removal.Broker(broker, len(classes), len(plans), time.Now()))
+	return d.removal.Confirm(ctx, d.env, &d.write, what)
 }

@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
 
 	"github.com/spf13/cobra"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -102,15 +102,19 @@ func (c *command) run(ctx context.Context) error {
 	c.applier.client = client.WithFieldValidation(client.NewDryRunClient(reader), metav1.FieldValidationStrict)
 	var failures []error
 	changes := false
-	for _, d := range documents {
+	for i, d := range documents {
 		changed, err := c.compare(ctx, reader, &d)
 		changes = changes || changed
 		if err == nil {
 			continue
 		}
 		failures = append(failures, d.Fail(err))
-		if _, answered := errors.AsType[*apierrors.StatusError](err); !answered {
-			break // no other would fare better
+		if _, unreachable := errors.AsType[*url.Error](err); unreachable || ctx.Err() != nil {
+			// No other would fare better.
+			if left := len(documents) - i - 1; left > 0 {
+				_, _ = fmt.Fprintf(c.env.ErrOut, "not compared: %d more in the files\n", left)
+			}
+			break
 		}
 	}
 	switch {

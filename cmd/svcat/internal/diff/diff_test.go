@@ -2,11 +2,18 @@ package diff
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -115,6 +122,52 @@ status: {provisionStatus: Provisioned}
 	assert.NotContains(t, text, "\n- ")
 	assert.Equal(t, "ServiceInstance dev/db is new", title(nil, was))
 	assert.Equal(t, "ServiceInstance dev/db changes", title(was, is))
+}
+
+// TestDocumentsThatFail: one that is wrong does not keep the others from being compared; without
+// an API server none can be, which is said.
+func TestDocumentsThatFail(t *testing.T) {
+	t.Parallel()
+	kubeconfig := filepath.Join(t.TempDir(), "config")
+	require.NoError(t, os.WriteFile(kubeconfig, nil, 0o600))
+	const document = "---\napiVersion: servicecatalog.k8s.io/v1beta1\nkind: ServiceInstance\n"
+	manifests := document + "metadata: {generateName: db-}\n" + document + "metadata: {name: db, namespace: other}\n" +
+		document + "metadata: {name: first}\n" + document + "metadata: {name: second}\n"
+	answer := func(closed bool) (told, wrong string) {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusForbidden)
+			_ = json.NewEncoder(w).Encode(metav1.Status{
+				TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: http.StatusForbidden,
+				Reason: metav1.StatusReasonForbidden, Message: "no right to " + path.Base(r.URL.Path),
+			})
+		}))
+		defer server.Close()
+		if closed {
+			server.Close()
+		}
+		streams, in, _, errOut := genericiooptions.NewTestIOStreams()
+		in.WriteString(manifests)
+		env := cli.NewEnv(streams)
+		*env.Flags.KubeConfig, *env.Flags.APIServer, *env.Flags.Namespace = kubeconfig, server.URL, "dev"
+		cmd := New(env)
+		cmd.SilenceErrors, cmd.SilenceUsage = true, true
+		cmd.SetArgs([]string{"-f", "-"})
+		err := cmd.ExecuteContext(t.Context())
+		assert.Equal(t, exitFailed, cli.ExitCode(err))
+		return errOut.String(), err.Error()
+	}
+	told, wrong := answer(false)
+	for _, part := range []string{"has no metadata.name", `is in namespace "other", and --namespace is "dev"`, "no right to first", "no right to second"} {
+		assert.Contains(t, wrong, part)
+	}
+	assert.Empty(t, told)
+
+	told, wrong = answer(true)
+	assert.Contains(t, wrong, `is in namespace "other"`)
+	assert.Contains(t, wrong, "first")
+	assert.NotContains(t, wrong, "second")
+	assert.Equal(t, "not compared: 1 more in the files\n", told)
 }
 
 // TestDropNulls: as kubectl apply creates.

@@ -36,7 +36,7 @@ func bindingRowOf(binding *v1beta1.ServiceBinding) bindingRow {
 		secret: cmp.Or(binding.Spec.SecretName, binding.Name), id: cmp.Or(binding.Status.ExternalID, binding.Spec.ExternalID),
 	}
 	of := catalog.InstanceOf(binding)
-	row.of, row.instance = key{of.Namespace, of.Name}, catalog.InstanceTitle(binding)
+	row.of, row.instance = key{namespace: of.Namespace, name: of.Name}, catalog.InstanceTitle(binding)
 	if ready, ok := v1beta1.FindCondition(binding.Status.Conditions, v1beta1.ConditionReady); ok {
 		row.message = ready.Message
 	}
@@ -141,7 +141,7 @@ func typesOfInstances(ctx context.Context, reader client.Reader, scope cli.Scope
 	types := map[key]string{}
 	err := catalog.Pages(ctx, reader, &v1beta1.ServiceInstanceList{}, func(object runtime.Object) error {
 		if instance, ok := object.(*v1beta1.ServiceInstance); ok && instance.Type() != "" {
-			types[key{instance.Namespace, instance.Name}] = instance.Type()
+			types[key{namespace: instance.Namespace, name: instance.Name}] = instance.Type()
 		}
 		return nil
 	}, client.InNamespace(scope.Namespace))

@@ -3,6 +3,7 @@ package get
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,7 +71,7 @@ func TestBadCustomColumns(t *testing.T) {
 	}
 }
 
-func TestCompareValues(t *testing.T) {
+func TestComparison(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		reason       string
@@ -84,10 +85,17 @@ func TestCompareValues(t *testing.T) {
 		"Mixed":      {"what is no number beside one is text", "10", "small"},
 		"Missing":    {"what is not there comes first", nil, "a"},
 	} {
-		assert.Negative(t, compareValues(tc.less, tc.larger), "%s: %s", name, tc.reason)
-		assert.Positive(t, compareValues(tc.larger, tc.less), "%s: %s", name, tc.reason)
-		assert.Zero(t, compareValues(tc.less, tc.less), name)
+		compare := comparison([]any{tc.larger, tc.less})
+		assert.Negative(t, compare(tc.less, tc.larger), "%s: %s", name, tc.reason)
+		assert.Positive(t, compare(tc.larger, tc.less), "%s: %s", name, tc.reason)
+		assert.Zero(t, compare(tc.less, tc.less), name)
 	}
+	mixed := []any{"2", nil, "1f", "1e3"}
+	slices.SortFunc(mixed, comparison(mixed))
+	assert.Equal(t, []any{nil, "1e3", "1f", "2"}, mixed, "one value that is no number makes all of them text")
+	amounts := []any{"1e3", "2", nil, "1k"}
+	slices.SortStableFunc(amounts, comparison(amounts))
+	assert.Equal(t, []any{nil, "2", "1e3", "1k"}, amounts, "what is not there is no text")
 }
 
 func TestBadListFlags(t *testing.T) {

@@ -2,8 +2,10 @@ package get
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,15 +22,15 @@ import (
 
 func TestOffers(t *testing.T) {
 	t.Parallel()
-	db, empty := key{"", "db-id"}, key{"dev", "own-id"}
+	db, empty := key{name: "db-id"}, key{namespace: "dev", name: "own-id"}
 	s := &offerings{classes: map[key]classRow{
 		db:    {key: db, title: "db", description: "Databases", status: catalog.Active, bindable: true},
 		empty: {key: empty, title: "own", description: "Ours", status: catalog.Active},
 	}, plans: []planRow{
-		{key: key{"dev", "3"}, class: "own-id", classTitle: "own", title: "tiny", status: catalog.Active, bindable: new(true), scope: "ns (dev)"},
-		{key: key{"", "2"}, class: "db-id", classTitle: "db", title: "small", status: catalog.Active, serviceType: "mysql", effective: true, price: "free", bindable: new(false)},
-		{key: key{"", "1"}, class: "db-id", classTitle: "db", title: "large", status: catalog.Active, serviceType: "mysql", price: "9.50 usd / MONTHLY"},
-		{key: key{"", "4"}, class: "db-id", classTitle: "db", title: "gone", status: "Deprecated"},
+		{key: key{namespace: "dev", name: "3"}, class: "own-id", classTitle: "own", title: "tiny", status: catalog.Active, bindable: new(true), scope: "ns (dev)"},
+		{key: key{name: "2"}, class: "db-id", classTitle: "db", title: "small", status: catalog.Active, serviceType: "mysql", effective: true, price: "free", bindable: new(false)},
+		{key: key{name: "1"}, class: "db-id", classTitle: "db", title: "large", status: catalog.Active, serviceType: "mysql", price: "9.50 usd / MONTHLY"},
+		{key: key{name: "4"}, class: "db-id", classTitle: "db", title: "gone", status: "Deprecated"},
 	}}
 	rows := table[offerRow]{(&market{}).offers(s), offerColumns, true}
 	columns, lines := rows.cells(layoutTable)
@@ -110,4 +112,40 @@ func TestPolicyRows(t *testing.T) {
 	}, lines)
 	_, err := policyRowOf(&v1beta1.ServiceInstance{})
 	require.ErrorContains(t, err, "cannot show a *v1beta1.ServiceInstance")
+}
+
+// TestPoliciesOfOneName: those of both kinds are two objects.
+func TestPoliciesOfOneName(t *testing.T) {
+	t.Parallel()
+	limit, deny := &v1beta1.ProvisioningPolicy{ObjectMeta: metav1.ObjectMeta{Name: "big"}}, &v1beta1.BindingPolicy{ObjectMeta: metav1.ObjectMeta{Name: "big"}}
+	limit.Spec.Action, deny.Spec.Action = v1beta1.PolicyLimit, v1beta1.PolicyDeny
+	other := &v1beta1.ProvisioningPolicy{ObjectMeta: metav1.ObjectMeta{Name: "other"}}
+	other.Spec.Action = "E"
+	var found []policyRow
+	for _, policy := range []runtime.Object{limit, deny, other} {
+		row, err := policyRowOf(policy)
+		require.NoError(t, err)
+		found = append(found, row)
+	}
+	var out bytes.Buffer
+	f := &policyList{flags{sortBy: ".spec.action"}}
+	f.command(cli.NewEnv(genericiooptions.IOStreams{Out: &out}), &cobra.Command{Use: "policies"}, nil)
+	require.NoError(t, f.parse(nil))
+	l := f.listing("policies", "", "", nil)
+	l.kinds, l.scope, l.client = []string{kindProvisioningPolicy, kindBindingPolicy}, cli.Scope{Cluster: true}, fakeCluster(t, interceptor.Funcs{}, limit, deny, other)
+	sorted := table[policyRow]{of: slices.Clone(found), columns: policyColumns}
+	require.NoError(t, sorter{l}.rows(t.Context(), sorted))
+	var order []string
+	for _, row := range sorted.of {
+		order = append(order, row.of+" "+row.action)
+	}
+	assert.Equal(t, []string{"bindings Deny", "instances E", "instances Limit"}, order, "each has a value of its own")
+
+	l.one = true
+	wanted, err := l.wanted(t.Context(), func(cli.Scope) (rows, error) { return table[policyRow]{of: found[:2]}, nil })
+	require.NoError(t, err)
+	printer, err := newCustomColumns("custom-columns", "A:.kind,B:.spec.action", true)
+	require.NoError(t, err)
+	require.NoError(t, l.showOne(t.Context(), l.client, printer, wanted))
+	assert.Equal(t, "ProvisioningPolicy   Limit\nBindingPolicy        Deny\n", out.String(), "both of a name are shown, that for instances first")
 }

@@ -1,11 +1,12 @@
 package get
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/printers"
@@ -43,7 +44,7 @@ func (l *listing) showObjects(ctx context.Context, load loader) error {
 	}
 	into := l.sink(printer)
 	err = l.walk(ctx, l.client, func(object *unstructured.Unstructured) error {
-		if wanted != nil && !wanted[keyOf(object)] {
+		if wanted != nil && !wanted[l.keyOf(object)] {
 			return nil
 		}
 		return into.add(l.trimmed(object))
@@ -86,23 +87,28 @@ func (l *listing) begins(ctx context.Context, reader client.Reader, scope cli.Sc
 }
 
 func (l *listing) showOne(ctx context.Context, reader client.Reader, printer printers.ResourcePrinter, wanted map[key]bool) error {
-	for k := range wanted {
-		for _, kind := range l.kindsIn(cli.ScopeOf(k.namespace)) {
-			object := &unstructured.Unstructured{}
-			object.SetGroupVersionKind(v1beta1.GroupVersion.WithKind(kind))
-			err := reader.Get(ctx, client.ObjectKey{Namespace: k.namespace, Name: k.name}, object)
-			if len(l.kinds) > 0 && apierrors.IsNotFound(err) {
-				continue // the name is one of another kind
-			}
-			if err == nil {
-				err = cli.PrintObject(l.env.Out, printer, object)
-			}
-			if err != nil {
-				return err
-			}
+	byKind := func(a, b key) int { return cmp.Compare(slices.Index(l.kinds, a.kind), slices.Index(l.kinds, b.kind)) }
+	for _, k := range slices.SortedFunc(maps.Keys(wanted), byKind) {
+		object := &unstructured.Unstructured{}
+		object.SetGroupVersionKind(v1beta1.GroupVersion.WithKind(cmp.Or(k.kind, l.kindsIn(cli.ScopeOf(k.namespace))[0])))
+		err := reader.Get(ctx, client.ObjectKey{Namespace: k.namespace, Name: k.name}, object)
+		if err == nil {
+			err = cli.PrintObject(l.env.Out, printer, object)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// keyOf is the key of an object that is listed.
+func (l *listing) keyOf(object *unstructured.Unstructured) key {
+	k := keyOf(object)
+	if len(l.kinds) > 0 {
+		k.kind = object.GetKind()
+	}
+	return k
 }
 
 // walk visits the objects of the scope, the cluster's first, in the API server's

@@ -49,7 +49,7 @@ func completePlan(p *planRow, classes map[key]classRow, effective map[resolve.Re
 }
 
 // of is its class.
-func (p planRow) of() key { return key{p.namespace, p.class} }
+func (p planRow) of() key { return key{namespace: p.namespace, name: p.class} }
 
 // typeCell is the type, with a star where the plan is effective.
 func (p planRow) typeCell() string {
@@ -116,12 +116,18 @@ alone: its default plan or, while there is none, the one that a broker suggests.
 }
 
 func (f *planList) run(ctx context.Context, args []string) error {
-	l := f.listing("plans", "ServicePlan", "that stand for a type", args)
-	l.also = []string{"ServiceType"}
+	l := f.ofPlans(args)
 	return l.show(ctx, func(scope cli.Scope) (rows, error) {
 		kept, err := f.rows(ctx, l, scope, args)
 		return table[planRow]{kept, planColumns, true}, err
 	})
+}
+
+// ofPlans is a run that lists plans. Their rows tell about types, with the star, and classes, too.
+func (f *planList) ofPlans(args []string) *listing {
+	l := f.listing("plans", "ServicePlan", "that stand for a type", args)
+	l.also = []string{"ServiceType", "ServiceClass"}
+	return l
 }
 
 func (f *planList) rows(ctx context.Context, l *listing, scope cli.Scope, args []string) (planRows, error) {

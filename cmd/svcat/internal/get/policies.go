@@ -20,6 +20,12 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
 )
 
+// The kinds of policies, in the order in which those of one name are shown.
+const (
+	kindProvisioningPolicy = "ProvisioningPolicy"
+	kindBindingPolicy      = "BindingPolicy"
+)
+
 // A policyRow is a policy as tables show it.
 type policyRow struct {
 	key
@@ -32,7 +38,7 @@ type policyRow struct {
 func policyRowOf(object runtime.Object) (policyRow, error) {
 	switch p := object.(type) {
 	case *v1beta1.ProvisioningPolicy:
-		row := policyRow{key: keyOf(p), created: p.CreationTimestamp, of: "instances", selects: countOf(p.Status.Plans, "plan")}
+		row := policyRow{key: key{name: p.Name, kind: kindProvisioningPolicy}, created: p.CreationTimestamp, of: "instances", selects: countOf(p.Status.Plans, "plan")}
 		withRule(&row, &p.Spec.PolicyRule)
 		var subjects []string
 		for i := range p.Spec.Subjects {
@@ -42,7 +48,7 @@ func policyRowOf(object runtime.Object) (policyRow, error) {
 		withLimits(&row, &p.Spec, p.Status.Slots)
 		return row, nil
 	case *v1beta1.BindingPolicy:
-		row := policyRow{key: keyOf(p), created: p.CreationTimestamp, of: "bindings", selects: countOf(p.Status.Plans, "plan")}
+		row := policyRow{key: key{name: p.Name, kind: kindBindingPolicy}, created: p.CreationTimestamp, of: "bindings", selects: countOf(p.Status.Plans, "plan")}
 		if p.Status.Instances != nil {
 			row.selects += ", " + countOf(*p.Status.Instances, "instance")
 		}
@@ -186,7 +192,7 @@ LIMIT is how many a namespace may have, and USED how many the fullest namespaces
 
 func (f *policyList) run(ctx context.Context, args []string) error {
 	l := f.listing("policies", "", "", args)
-	l.kinds, l.namespacedOnly = []string{"ProvisioningPolicy", "BindingPolicy"}, true
+	l.kinds, l.namespacedOnly = []string{kindProvisioningPolicy, kindBindingPolicy}, true
 	l.where = func(*cli.Env) (cli.Scope, error) { return cli.Scope{Cluster: true}, nil }
 	return l.show(ctx, func(cli.Scope) (rows, error) {
 		var all []policyRow

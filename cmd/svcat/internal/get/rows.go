@@ -12,12 +12,15 @@ import (
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
-// A key is an object among those of a kind of either scope.
-type key struct{ namespace, name string }
+// A key is an object among those of a kind of either scope, or of a list that has several kinds,
+// such as that of policies: only then it has its kind.
+type key struct{ namespace, name, kind string }
 
 func (k key) own() key { return k }
 
-func keyOf(object client.Object) key { return key{object.GetNamespace(), object.GetName()} }
+func keyOf(object client.Object) key {
+	return key{namespace: object.GetNamespace(), name: object.GetName()}
+}
 
 // rows are what a table shows, sorted.
 type rows interface {
@@ -96,8 +99,8 @@ func loadClasses(ctx context.Context, reader client.Reader, query catalog.Query,
 	return classes, err
 }
 
-// loadOfferings reads the classes of a scope and its plans, which may be selected by their
-// labels, and which plans are effective.
+// loadOfferings reads the classes of a scope and its plans, and which plans are effective. Only
+// the plans that are selected by their labels are kept; the others decide, too, what is effective.
 func loadOfferings(ctx context.Context, reader client.Reader, scope cli.Scope, selected labels.Selector) (*offerings, error) {
 	entries := &resolve.Catalog{}
 	recorded := map[resolve.Ref]bool{}
@@ -115,8 +118,10 @@ func loadOfferings(ctx context.Context, reader client.Reader, scope cli.Scope, s
 	if err != nil {
 		return nil, err
 	}
-	err = catalog.Plans(ctx, reader, catalog.Query{Scope: scope, Labels: selected}, func(plan catalog.Plan) error {
-		s.plans = append(s.plans, planRowOf(plan))
+	err = catalog.Plans(ctx, reader, catalog.Query{Scope: scope}, func(plan catalog.Plan) error {
+		if selected == nil || selected.Matches(labels.Set(plan.Object.GetLabels())) {
+			s.plans = append(s.plans, planRowOf(plan))
+		}
 		// A plan that is neither recorded nor annotated is never effective.
 		if known := plan.PlanEntry(); known.Default || known.Suggested || recorded[known.Ref] {
 			known.Labels = nil

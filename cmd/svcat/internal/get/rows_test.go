@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
@@ -47,14 +49,14 @@ func TestKeptPlans(t *testing.T) {
 	t.Parallel()
 	fresh := func() *offerings {
 		classes := map[key]classRow{
-			{"", "mysql-id"}:    {key: key{"", "mysql-id"}, title: "mysql"},
-			{"dev", "mysql-id"}: {key: key{"dev", "mysql-id"}, title: "mysql"},
-			{"", "redis-id"}:    {key: key{"", "redis-id"}, title: "redis"},
+			{name: "mysql-id"}:                   {key: key{name: "mysql-id"}, title: "mysql"},
+			{namespace: "dev", name: "mysql-id"}: {key: key{namespace: "dev", name: "mysql-id"}, title: "mysql"},
+			{name: "redis-id"}:                   {key: key{name: "redis-id"}, title: "redis"},
 		}
 		return &offerings{classes: classes, plans: []planRow{
-			{key: key{"", "1"}, title: "small", class: "mysql-id", classTitle: "mysql", serviceType: "mysql", broker: "azure", scope: "cluster", effective: true},
-			{key: key{"dev", "1"}, title: "small", class: "mysql-id", classTitle: "mysql", serviceType: "mysql", broker: "azure", scope: "ns (dev)"},
-			{key: key{"", "2"}, title: "basic", class: "redis-id", classTitle: "redis", serviceType: "redis", broker: "gcp", scope: "cluster"},
+			{key: key{name: "1"}, title: "small", class: "mysql-id", classTitle: "mysql", serviceType: "mysql", broker: "azure", scope: "cluster", effective: true},
+			{key: key{namespace: "dev", name: "1"}, title: "small", class: "mysql-id", classTitle: "mysql", serviceType: "mysql", broker: "azure", scope: "ns (dev)"},
+			{key: key{name: "2"}, title: "basic", class: "redis-id", classTitle: "redis", serviceType: "redis", broker: "gcp", scope: "cluster"},
 		}}
 	}
 	cases := map[string]struct {
@@ -63,13 +65,13 @@ func TestKeptPlans(t *testing.T) {
 		want   []key
 		fails  string
 	}{
-		"All":          {reason: "no flag, no filter", want: []key{{"", "1"}, {"dev", "1"}, {"", "2"}}},
-		"Type":         {reason: "by effective type", flags: flags{serviceType: "redis"}, want: []key{{"", "2"}}},
-		"Default":      {reason: "those that stand", flags: flags{effective: true}, want: []key{{"", "1"}}},
-		"Class":        {reason: "in every scope that has such a class", flags: flags{class: "mysql"}, want: []key{{"", "1"}, {"dev", "1"}}},
-		"KubeName":     {reason: "a Kubernetes name counts too", flags: flags{class: "redis-id"}, want: []key{{"", "2"}}},
+		"All":          {reason: "no flag, no filter", want: []key{{name: "1"}, {namespace: "dev", name: "1"}, {name: "2"}}},
+		"Type":         {reason: "by effective type", flags: flags{serviceType: "redis"}, want: []key{{name: "2"}}},
+		"Default":      {reason: "those that stand", flags: flags{effective: true}, want: []key{{name: "1"}}},
+		"Class":        {reason: "in every scope that has such a class", flags: flags{class: "mysql"}, want: []key{{name: "1"}, {namespace: "dev", name: "1"}}},
+		"KubeName":     {reason: "a Kubernetes name counts too", flags: flags{class: "redis-id"}, want: []key{{name: "2"}}},
 		"KubeNameOnly": {reason: "or alone, if that is said", flags: flags{class: "mysql", kubeName: true}, fails: `no class "mysql" in the cluster`},
-		"Broker":       {reason: "by broker", flags: flags{broker: "gcp"}, want: []key{{"", "2"}}},
+		"Broker":       {reason: "by broker", flags: flags{broker: "gcp"}, want: []key{{name: "2"}}},
 		"Both":         {reason: "filters add up", flags: flags{broker: "gcp", serviceType: "mysql"}},
 		"NoSuchClass":  {reason: "a slip is told from an empty class", flags: flags{class: "mysq"}, fails: `no class "mysq" in the cluster; did you mean mysql? classes: mysql, redis`},
 	}
@@ -153,4 +155,33 @@ func TestStream(t *testing.T) {
 			assert.Equal(t, tc.want, out.String(), tc.reason)
 		})
 	}
+}
+
+// TestSelectedPlans: a plan that is not selected decides, too, what an instance gets.
+func TestSelectedPlans(t *testing.T) {
+	t.Parallel()
+	suggested := func(name, serviceType, tier string) *v1beta1.ClusterServicePlan {
+		p := &v1beta1.ClusterServicePlan{ObjectMeta: metav1.ObjectMeta{
+			Name: name, Labels: map[string]string{"tier": tier}, Annotations: map[string]string{v1beta1.AnnotationSuggestedPlan: "true"},
+		}}
+		p.Spec.ServiceType, p.Spec.ClusterServiceClassRef.Name = serviceType, "db"
+		return p
+	}
+	reader := fakeCluster(t, interceptor.Funcs{}, &v1beta1.ClusterServiceClass{ObjectMeta: metav1.ObjectMeta{Name: "db"}},
+		suggested("small", "mysql", "dev"), suggested("large", "mysql", "prod"), suggested("cache", "redis", "dev"), suggested("queue", "kafka", "prod"))
+	selected, err := labels.Parse("tier=dev")
+	require.NoError(t, err)
+	cells := func(f flags) (types []string) {
+		f.labels = selected
+		s, err := loadOfferings(t.Context(), reader, cli.Scope{Cluster: true}, f.labels)
+		require.NoError(t, err)
+		kept, err := (&planList{f}).kept(s, cli.Scope{Cluster: true})
+		require.NoError(t, err)
+		for _, row := range kept {
+			types = append(types, row.name+" of "+row.typeCell())
+		}
+		return types
+	}
+	assert.Equal(t, []string{"small of mysql", "cache of redis*"}, cells(flags{}), "two plans of mysql are suggested")
+	assert.Equal(t, []string{"cache of redis*"}, cells(flags{effective: true}))
 }

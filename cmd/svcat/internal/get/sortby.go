@@ -24,17 +24,18 @@ func (l sorter) rows(ctx context.Context, found rows) error {
 	values := map[key]any{}
 	err := l.walk(ctx, l.client, func(object *unstructured.Unstructured) error {
 		value, err := l.value(object)
-		values[keyOf(object)] = value
+		values[l.keyOf(object)] = value
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	found.sort(func(a, b key) int { return compareValues(values[a], values[b]) })
 	var sorted []any
 	for _, k := range found.keys() {
 		sorted = append(sorted, values[k])
 	}
+	compare := comparison(sorted)
+	found.sort(func(a, b key) int { return compare(values[a], values[b]) })
 	return l.known(sorted)
 }
 
@@ -46,7 +47,7 @@ func (l sorter) objects(ctx context.Context, printer printers.ResourcePrinter, w
 	}
 	var all []sortable
 	err := l.walk(ctx, l.client, func(object *unstructured.Unstructured) error {
-		if wanted != nil && !wanted[keyOf(object)] {
+		if wanted != nil && !wanted[l.keyOf(object)] {
 			return nil
 		}
 		value, err := l.value(object)
@@ -56,12 +57,13 @@ func (l sorter) objects(ctx context.Context, printer printers.ResourcePrinter, w
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(all, func(a, b sortable) int { return compareValues(a.value, b.value) })
-	into := l.sink(printer)
 	var values []any
 	for _, one := range all {
 		values = append(values, one.value)
 	}
+	compare := comparison(values)
+	slices.SortStableFunc(all, func(a, b sortable) int { return compare(a.value, b.value) })
+	into := l.sink(printer)
 	if err := l.known(values); err != nil {
 		return err
 	}
@@ -93,19 +95,30 @@ func (l sorter) value(object *unstructured.Unstructured) (any, error) {
 	return values[0], nil
 }
 
-// compareValues orders numbers and quantities by what they amount to, and all else as text,
-// which is right for times, too. What is not there comes first.
-func compareValues(a, b any) int {
-	if a == nil || b == nil {
-		return cmp.Compare(present(a), present(b))
+// comparison orders values: if all are numbers or quantities, by what they amount to, and else
+// as text, which is right for times, too. What is not there comes first.
+func comparison(values []any) func(a, b any) int {
+	amounts := map[string]resource.Quantity{}
+	inWords := false
+	for _, value := range values {
+		if value == nil {
+			continue
+		}
+		amount, err := resource.ParseQuantity(fmt.Sprint(value))
+		inWords = inWords || err != nil
+		amounts[fmt.Sprint(value)] = amount
 	}
-	textA, textB := fmt.Sprint(a), fmt.Sprint(b)
-	amountA, errA := resource.ParseQuantity(textA)
-	amountB, errB := resource.ParseQuantity(textB)
-	if errA == nil && errB == nil {
+	return func(a, b any) int {
+		if a == nil || b == nil {
+			return cmp.Compare(present(a), present(b))
+		}
+		textA, textB := fmt.Sprint(a), fmt.Sprint(b)
+		if inWords {
+			return cmp.Compare(textA, textB)
+		}
+		amountA, amountB := amounts[textA], amounts[textB]
 		return amountA.Cmp(amountB)
 	}
-	return cmp.Compare(textA, textB)
 }
 
 func present(value any) int {

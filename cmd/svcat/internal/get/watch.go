@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/watch"
@@ -44,6 +45,9 @@ type follower struct {
 func (l follower) follow(ctx context.Context) error {
 	news, err := l.report()
 	if err != nil {
+		return err
+	}
+	if err := l.narrow(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
 	limit := rate.NewLimiter(rate.Every(pace), 1)
@@ -89,19 +93,31 @@ func (l follower) report() (report, error) {
 	}, err
 }
 
+// narrow leaves out the scope that the user may not list, as a list without a watch does.
+func (l follower) narrow(ctx context.Context) error {
+	_, err := l.readable(ctx, func(scope cli.Scope) (rows, error) { return nil, l.listable(ctx, scope) })
+	return err
+}
+
+// listable says whether everything that is watched of a scope can be listed.
+func (l follower) listable(ctx context.Context, scope cli.Scope) error {
+	for _, one := range scope.Split() {
+		for _, kind := range slices.Concat(l.kindsIn(one), l.alsoIn(one)) {
+			if _, err := l.version(ctx, kind, one); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // changes tells that something of the list may have changed, and is closed when a watch ends.
 func (l follower) changes(ctx context.Context) (<-chan struct{}, context.CancelFunc, error) {
 	ctx, stop := context.WithCancel(ctx)
 	changed := make(chan struct{}, 1)
-	var watchers []watch.Interface
-	for _, scope := range l.scope.Split() {
-		for _, kind := range append(l.kindsIn(scope), l.alsoIn(scope)...) {
-			watcher, err := l.watch(ctx, kind, scope)
-			if err != nil {
-				return nil, stop, err
-			}
-			watchers = append(watchers, watcher)
-		}
+	watchers, err := l.watchers(ctx)
+	if err != nil {
+		return nil, stop, err
 	}
 	var all sync.WaitGroup
 	for _, watcher := range watchers {
@@ -126,8 +142,42 @@ func (l follower) changes(ctx context.Context) (<-chan struct{}, context.CancelF
 	return changed, stop, nil
 }
 
-// alsoIn are the kinds besides the listed ones that rows of a scope tell about.
+// watchers watch every kind that the list tells about.
+func (l follower) watchers(ctx context.Context) ([]watch.Interface, error) {
+	var all []watch.Interface
+	for _, scope := range l.scope.Split() {
+		for _, kind := range slices.Concat(l.kindsIn(scope), l.alsoIn(scope)) {
+			watcher, err := l.watch(ctx, kind, scope)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, watcher)
+		}
+	}
+	if l.scope.Cluster {
+		return all, nil
+	}
+	// What the cluster has decides, too, what is effective in a namespace, for a user who may
+	// read it.
+	cluster := cli.Scope{Cluster: true}
+	for _, kind := range l.alsoIn(cluster) {
+		watcher, err := l.watch(ctx, kind, cluster)
+		switch {
+		case err == nil:
+			all = append(all, watcher)
+		case !apierrors.IsForbidden(err):
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// alsoIn are the kinds besides the listed ones that rows of a scope tell about; objects alone
+// tell about none.
 func (l follower) alsoIn(scope cli.Scope) []string {
+	if l.layout() == "" && len(l.filters) == 0 {
+		return nil
+	}
 	kinds := slices.Clone(l.also)
 	for i := range kinds {
 		if scope.Cluster {
@@ -137,12 +187,21 @@ func (l follower) alsoIn(scope cli.Scope) []string {
 	return kinds
 }
 
-// watch watches a kind from its present version on.
-func (l follower) watch(ctx context.Context, kind string, scope cli.Scope) (watch.Interface, error) {
+// version is a list of a kind at its present version, with one object at most.
+func (l follower) version(ctx context.Context, kind string, scope cli.Scope) (*metav1.PartialObjectMetadataList, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(v1beta1.GroupVersion.WithKind(kind + "List"))
 	if err := l.client.List(ctx, list, client.InNamespace(scope.Namespace), client.Limit(1)); err != nil {
 		return nil, fmt.Errorf("cannot list %s: %w", admission.ResourceOf(list), err)
+	}
+	return list, nil
+}
+
+// watch watches a kind from its present version on.
+func (l follower) watch(ctx context.Context, kind string, scope cli.Scope) (watch.Interface, error) {
+	list, err := l.version(ctx, kind, scope)
+	if err != nil {
+		return nil, err
 	}
 	from := &client.ListOptions{Namespace: scope.Namespace, Raw: &metav1.ListOptions{ResourceVersion: list.ResourceVersion}}
 	fresh := &metav1.PartialObjectMetadataList{TypeMeta: list.TypeMeta}
@@ -264,7 +323,7 @@ func (r *objectReport) update(ctx context.Context) error {
 	silent := r.silent && !r.begun
 	r.begun = true
 	err := r.walk(ctx, r.client, func(object *unstructured.Unstructured) error {
-		if wanted != nil && !wanted[keyOf(object)] {
+		if wanted != nil && !wanted[r.keyOf(object)] {
 			return nil
 		}
 		text, err := r.compare(r.trimmed(object))

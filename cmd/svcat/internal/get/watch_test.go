@@ -3,6 +3,7 @@ package get
 import (
 	"bytes"
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
@@ -56,7 +57,7 @@ func (w *watched) printed() string {
 }
 
 func watchedRow(name, status string) instanceRow {
-	return instanceRow{key: key{"dev", name}, serviceType: "mysql", class: "db", plan: "small", status: status, created: metav1.Now()}
+	return instanceRow{key: key{namespace: "dev", name: name}, serviceType: "mysql", class: "db", plan: "small", status: status, created: metav1.Now()}
 }
 
 func TestRowsThatChange(t *testing.T) {
@@ -173,4 +174,67 @@ func TestFollowFails(t *testing.T) {
 	err := w.follower(t, fakeCluster(t, intercept), "-w").follow(t.Context())
 	require.ErrorContains(t, err, "cannot watch serviceinstances: ")
 	assert.True(t, apierrors.IsForbidden(err))
+}
+
+// TestFollowWithoutRights: what of a scope may not be listed is left out, as without a watch, and
+// what the cluster has is watched where the user may read it.
+func TestFollowWithoutRights(t *testing.T) {
+	t.Parallel()
+	both := cli.Scope{Cluster: true, Namespaces: true, Namespace: "dev"}
+	const notShown = "not shown: the cluster's plans: you may not list "
+	for name, tc := range map[string]struct {
+		reason    string
+		scope     cli.Scope
+		args      []string
+		forbidden string
+		watched   []string
+		told      string
+	}{
+		"All":        {reason: "plans, and what their rows tell about", scope: both, watched: []string{"ServicePlan", "ServiceType", "ServiceClass", "ClusterServicePlan", "ClusterServiceType", "ClusterServiceClass"}},
+		"NoCluster":  {reason: "the list goes on without the cluster", scope: both, forbidden: "Cluster", watched: []string{"ServicePlan", "ServiceType", "ServiceClass"}, told: notShown + "clusterserviceplans"},
+		"NoTypes":    {reason: "rows need the types, too", scope: both, forbidden: "ClusterServiceType", watched: []string{"ServicePlan", "ServiceType", "ServiceClass", "ClusterServiceClass"}, told: notShown + "clusterservicetypes"},
+		"Objects":    {reason: "objects alone need no types", scope: both, args: []string{"-o", "name"}, forbidden: "ClusterServiceType", watched: []string{"ServicePlan", "ClusterServicePlan"}},
+		"ObjectsOf":  {reason: "they are left out as rows are", scope: both, args: []string{"-o", "name"}, forbidden: "Cluster", watched: []string{"ServicePlan"}, told: notShown + "clusterserviceplans"},
+		"Namespace":  {reason: "the cluster's types decide stars of a namespace", scope: cli.ScopeOf("dev"), watched: []string{"ServicePlan", "ServiceType", "ServiceClass", "ClusterServiceType", "ClusterServiceClass"}},
+		"NoneBeside": {reason: "as far as they may be read", scope: cli.ScopeOf("dev"), forbidden: "Cluster", watched: []string{"ServicePlan", "ServiceType", "ServiceClass"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, interrupt := context.WithCancel(t.Context())
+			var watched []string
+			kindOf := func(list client.ObjectList) string {
+				return strings.TrimSuffix(list.GetObjectKind().GroupVersionKind().Kind, "List")
+			}
+			intercept := interceptor.Funcs{
+				List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+					if _, walks := list.(*unstructured.UnstructuredList); walks {
+						interrupt()
+					}
+					if kind := kindOf(list); tc.forbidden != "" && strings.HasPrefix(kind, tc.forbidden) {
+						return apierrors.NewForbidden(v1beta1.GroupVersion.WithResource(strings.ToLower(kind)+"s").GroupResource(), "", nil)
+					}
+					return c.List(ctx, list, options...)
+				},
+				Watch: func(_ context.Context, _ client.WithWatch, list client.ObjectList, _ ...client.ListOption) (watch.Interface, error) {
+					watched = append(watched, kindOf(list))
+					return watch.NewRaceFreeFake(), nil
+				},
+			}
+			var out, told bytes.Buffer
+			f := &planList{}
+			cmd := f.command(cli.NewEnv(genericiooptions.IOStreams{Out: &out, ErrOut: &told}), &cobra.Command{Use: "plans"}, nil)
+			f.bindList(cmd)
+			require.NoError(t, cmd.ParseFlags(append([]string{"-w"}, tc.args...)))
+			require.NoError(t, f.parse(nil))
+			l := f.ofPlans(nil)
+			l.scope, l.client = tc.scope, fakeCluster(t, intercept)
+			require.NoError(t, follower{l, func(cli.Scope) (rows, error) {
+				interrupt()
+				return table[planRow]{of: make([]planRow, 1), columns: planColumns}, nil
+			}}.follow(ctx))
+			assert.Equal(t, tc.watched, watched, tc.reason)
+			assert.Contains(t, told.String(), tc.told, tc.reason)
+			assert.Equal(t, tc.told == "", told.Len() == 0, tc.reason)
+		})
+	}
 }

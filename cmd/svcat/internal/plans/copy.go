@@ -81,22 +81,25 @@ func agreeing(tags []string, serviceType string) []string {
 
 // A naming is what a copied plan is called, and of which class it is.
 type naming struct {
-	namespace, name, externalName, class string
+	namespace, name, externalName string
+
+	class catalog.Class
 }
 
 // copyPlan is as copyClass.
 func copyPlan(from catalog.Plan, as naming) catalog.Plan {
 	meta, spec := copiedMeta(from.Object, as.namespace, as.name), *from.Spec.DeepCopy()
 	spec.ExternalName = as.externalName
+	metav1.SetMetaDataAnnotation(&meta, v1beta1.AnnotationClassName, as.class.Title())
 	var object client.Object
 	if as.namespace == "" {
 		copied := &v1beta1.ClusterServicePlan{ObjectMeta: meta, Spec: v1beta1.ClusterServicePlanSpec{CommonServicePlanSpec: spec, ClusterServiceBrokerName: from.Broker}}
-		copied.Spec.ClusterServiceClassRef.Name = as.class
+		copied.Spec.ClusterServiceClassRef.Name = as.class.Object.GetName()
 		object = copied
 	} else {
 		copied := &v1beta1.ServicePlan{ObjectMeta: meta, Spec: v1beta1.ServicePlanSpec{CommonServicePlanSpec: spec}}
 		copied.Spec.ServiceBrokerName, copied.Spec.ClusterServiceBrokerName = brokersOf(from.Broker, from.ClusterBroker)
-		copied.Spec.ServiceClassRef.Name = as.class
+		copied.Spec.ServiceClassRef.Name = as.class.Object.GetName()
 		object = copied
 	}
 	plan, _ := catalog.PlanOf(object)
@@ -119,7 +122,7 @@ func copyPlans(plans []catalog.Plan, from, to catalog.Class, retyped bool) []cat
 	var copies []catalog.Plan
 	taken := map[string]bool{}
 	for _, plan := range plans {
-		as := naming{to.Object.GetNamespace(), unique(to.Object.GetName()+"-"+kubeName(plan.Title()), taken), plan.Title(), to.Object.GetName()}
+		as := naming{to.Object.GetNamespace(), unique(to.Object.GetName()+"-"+kubeName(plan.Title()), taken), plan.Title(), to}
 		copied := copyPlan(plan, as)
 		if retyped && copied.Spec.ServiceType == from.Spec.ServiceType {
 			copied.Spec.ServiceType = ""

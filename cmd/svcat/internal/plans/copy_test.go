@@ -1,6 +1,7 @@
 package plans
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -37,27 +38,30 @@ func original() *v1beta1.ClusterServicePlan {
 func TestCopyPlan(t *testing.T) {
 	t.Parallel()
 	from, _ := catalog.PlanOf(original())
+	target := &v1beta1.ClusterServiceClass{ObjectMeta: metav1.ObjectMeta{Name: "mine"}}
+	target.Spec.ExternalName = "my-mysql"
+	mine, _ := catalog.ClassOf(target)
 	meta := metav1.ObjectMeta{
 		Name:        "tiny",
 		Labels:      map[string]string{v1beta1.LabelAttributePrefix + "Cores": "4", "tier": "dev"},
-		Annotations: map[string]string{v1beta1.AnnotationAttributePrefix + "Note": "a b"},
+		Annotations: map[string]string{v1beta1.AnnotationAttributePrefix + "Note": "a b", v1beta1.AnnotationClassName: "my-mysql"},
 	}
 	common := v1beta1.CommonServicePlanSpec{ExternalName: "tiny", ExternalID: "id", ServiceType: "mysql", Weight: 5}
 	common.DefaultProvisionParameters = &runtime.RawExtension{Raw: []byte(`{"a":1}`)}
 
 	inCluster := &v1beta1.ClusterServicePlan{ObjectMeta: meta}
 	inCluster.Spec = v1beta1.ClusterServicePlanSpec{CommonServicePlanSpec: common, ClusterServiceBrokerName: "azure", ClusterServiceClassRef: v1beta1.ClusterObjectReference{Name: "mine"}}
-	assert.Equal(t, inCluster, copyPlan(from, naming{"", "tiny", "tiny", "mine"}).Object)
+	assert.Equal(t, inCluster, copyPlan(from, naming{"", "tiny", "tiny", mine}).Object)
 
 	meta.Namespace = "dev"
 	inNamespace := &v1beta1.ServicePlan{ObjectMeta: meta}
 	inNamespace.Spec = v1beta1.ServicePlanSpec{CommonServicePlanSpec: common, ClusterServiceBrokerName: "azure", ServiceClassRef: v1beta1.LocalObjectReference{Name: "mine"}}
-	copied := copyPlan(from, naming{"dev", "tiny", "tiny", "mine"})
+	copied := copyPlan(from, naming{"dev", "tiny", "tiny", mine})
 	assert.Equal(t, inNamespace, copied.Object)
 	assert.Equal(t, original(), from.Object, "the original is as it was")
 
 	// Within the namespace the broker stays the cluster's.
-	again := copyPlan(copied, naming{"dev", "other", "other", "mine"})
+	again := copyPlan(copied, naming{"dev", "other", "other", mine})
 	assert.True(t, again.ClusterBroker)
 	assert.Equal(t, "azure", again.Broker)
 }
@@ -87,13 +91,15 @@ func TestCopyPlansNames(t *testing.T) {
 	class := &v1beta1.ClusterServiceClass{ObjectMeta: metav1.ObjectMeta{Name: "azure"}}
 	class.Spec.ServiceType = "mysql"
 	from, _ := catalog.ClassOf(class)
-	var names, types []string
+	var names, types, classes []string
 	for _, copied := range copyPlans(plans, from, copyClass(from, "", "mine"), true) {
 		names = append(names, copied.Object.GetName())
 		types = append(types, copied.Spec.ServiceType)
+		classes = append(classes, copied.Object.GetAnnotations()[v1beta1.AnnotationClassName])
 	}
 	assert.Equal(t, []string{"mine-small-plan", "mine-small-plan-2", "mine-small-plan-3", "mine-gr--e", "mine-plan", "mine-guid"}, names)
 	assert.Equal(t, []string{"", "redis", "", "", "", ""}, types, "a type of its own stays")
+	assert.Equal(t, slices.Repeat([]string{"mine"}, 6), classes, "the name of the copied class, for the column CLASS")
 	assert.Equal(t, "mysql", copyPlans(plans, from, from, false)[0].Spec.ServiceType)
 }
 

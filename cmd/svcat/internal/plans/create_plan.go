@@ -64,7 +64,7 @@ func (c *creation) copiedPlan(ctx context.Context, from catalog.Plan, name strin
 	if err := c.freePlan(ctx, class, name); err != nil {
 		return none, class, err
 	}
-	plan := copyPlan(from, naming{namespace, name, name, class.Object.GetName()})
+	plan := copyPlan(from, naming{namespace, name, name, class})
 	for _, e := range c.edits {
 		e.put(editablePlan(plan))
 	}

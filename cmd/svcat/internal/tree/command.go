@@ -3,7 +3,6 @@ package tree
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -14,13 +13,6 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/target"
 	"github.com/defaultplan/defaultplan/resolve"
 )
-
-// words are what the kinds are called, after the word that shows them.
-var words = map[string][]string{
-	kindInstance: {"instance", "instances", "inst", "serviceinstance", "serviceinstances"},
-	kindBinding:  {"binding", "bindings", "bnd", "servicebinding", "servicebindings"},
-	kindType:     {"type", "types", "servicetype", "servicetypes", "clusterservicetype", "clusterservicetypes"},
-}
 
 // command is svcat tree.
 type command struct {
@@ -78,14 +70,9 @@ func proposals(env *cli.Env) complete.Func {
 	}
 }
 
-// kindOf is the kind of a word, empty for none.
+// kindOf is the kind that a word means, empty for one that has no tree.
 func kindOf(word string) string {
-	for kind, all := range words {
-		if slices.Contains(all, strings.ToLower(word)) {
-			return kind
-		}
-	}
-	return ""
+	return map[string]string{"type": kindType, "instance": kindInstance, "binding": kindBinding}[cli.KindOf(word)]
 }
 
 // argument reads KIND/NAME.
@@ -136,7 +123,11 @@ func (c *command) run(ctx context.Context, args []string) error {
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(map[string][]*Node{"roots": roots})
 	}
-	return write(c.env.Out, roots, namespace)
+	where := cli.Scope{Namespaces: true, Namespace: namespace}
+	if c.all {
+		where.Namespace = ""
+	}
+	return write(c.env.Out, roots, namespace, where)
 }
 
 // named is the tree of KIND/NAME.

@@ -7,12 +7,15 @@ import (
 	"strings"
 
 	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
-// write prints the trees, a line for each node. Names of the current namespace stand alone.
-func write(w io.Writer, roots []*Node, current string) error {
+// write prints the trees of a scope, a line for each node. Names of the current namespace stand
+// alone.
+func write(w io.Writer, roots []*Node, current string, where cli.Scope) error {
 	if len(roots) == 0 {
-		_, err := fmt.Fprintf(w, "no instances in namespace %q\n", current)
+		_, err := fmt.Fprintf(w, "no instances in %s\n", where)
 		return err
 	}
 	table := printers.GetNewTabWriter(w)

@@ -3,6 +3,10 @@ package tree
 import (
 	"context"
 	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -133,7 +138,7 @@ type redis                    it has no default plan
 			roots, err := gathererOf(t, !tc.little).named(t.Context(), tc.of)
 			require.NoError(t, err)
 			var out strings.Builder
-			require.NoError(t, write(&out, roots, "shop"))
+			require.NoError(t, write(&out, roots, "shop", cli.ScopeOf("shop")))
 			assert.Equal(t, lines(tc.want), lines("\n"+out.String()), tc.reason)
 		})
 	}
@@ -155,9 +160,41 @@ func TestTreeOfAll(t *testing.T) {
 	require.Len(t, roots, 2)
 	assert.Equal(t, "claim-1", roots[0].Name)
 	assert.Equal(t, "the instance is its own", roots[0].Children[1].Note)
-	var out strings.Builder
-	require.NoError(t, write(&out, nil, "shop"))
-	assert.Equal(t, "no instances in namespace \"shop\"\n", out.String())
+}
+
+// TestTreeOfNone: it says where it looked.
+func TestTreeOfNone(t *testing.T) {
+	t.Parallel()
+	kubeconfig := filepath.Join(t.TempDir(), "config")
+	require.NoError(t, os.WriteFile(kubeconfig, nil, 0o600))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"apiVersion":"servicecatalog.k8s.io/v1beta1","kind":"ServiceInstanceList","items":[]}`))
+	}))
+	t.Cleanup(server.Close)
+	for where, args := range map[string][]string{`namespace "shop"`: {}, "any namespace": {"-A"}} {
+		streams, _, out, _ := genericiooptions.NewTestIOStreams()
+		env := cli.NewEnv(streams)
+		*env.Flags.KubeConfig, *env.Flags.APIServer, *env.Flags.Namespace = kubeconfig, server.URL, "shop"
+		cmd := New(env)
+		cmd.SetArgs(args)
+		require.NoError(t, cmd.ExecuteContext(t.Context()))
+		assert.Equal(t, "no instances in "+where+"\n", out.String())
+	}
+}
+
+// TestTreeOfKubectlsWords: kinds are called as everywhere, and as kubectl prints them.
+func TestTreeOfKubectlsWords(t *testing.T) {
+	t.Parallel()
+	for of, kind := range map[string]string{
+		"si/db": kindInstance, "ServiceInstances/db": kindInstance, "serviceinstance.servicecatalog.k8s.io/db": kindInstance, "inst/db": kindInstance,
+		"sb/app": kindBinding, "servicebinding.servicecatalog.k8s.io/app": kindBinding, "bnd/app": kindBinding,
+		"cst/mysql": kindType, "sty/redis": kindType, "clusterservicetype.servicecatalog.k8s.io/mysql": kindType,
+	} {
+		roots, err := gathererOf(t, true).named(t.Context(), of)
+		require.NoError(t, err, of)
+		assert.Equal(t, kind, roots[0].Kind, of)
+	}
 }
 
 func TestTreeArgument(t *testing.T) {
@@ -167,6 +204,7 @@ func TestTreeArgument(t *testing.T) {
 		"NoName":  {"instance/", "svcat tree takes KIND/NAME"},
 		"Twice":   {"instance/shop/db", "svcat tree takes KIND/NAME"},
 		"Near":    {"bindign/db", `there is no tree of a "bindign"; did you mean binding? kinds: instance, binding, type`},
+		"NoTree":  {"plan/db", `there is no tree of a "plan"`},
 		"Unknown": {"pod/db", `there is no tree of a "pod"; kinds: instance, binding, type`},
 		"Absent":  {"instance/dbx", `did you mean db?`},
 	} {
