@@ -155,7 +155,7 @@ var importRules = map[string]struct {
 		reason:  "the catalog is read for commands, and knows none",
 		under:   []string{svcat + "catalog"},
 		denied:  []string{module + svcat},
-		allowed: []string{module + svcat + "cli"},
+		allowed: []string{module + svcat + "cli", module + svcat + "termtext"},
 	},
 	"ShellsAreTheOutside": {
 		reason: "only cmd and e2e put the shells together",

@@ -87,7 +87,7 @@ func TestGetLists(t *testing.T) {
 	s := newDisplay(t)
 	db, name := s.Name("db"), "serviceinstance.servicecatalog.k8s.io/mydb"
 	assert.Equal(t, name+"\n", s.Svcat("get", "instance/mydb", "-o", "name"))
-	assert.Regexp(t, `(?s)\nEvents:\n +LAST SEEN .*  Normal `, s.told("describe", name))
+	assert.Regexp(t, `(?s)\nEvents:\n +LAST SEEN .* FROM .*  Normal `, s.told("describe", name))
 	assert.Contains(t, s.Svcat("get", "si", "mydb", "-o", "kyaml"), `kind: "ServiceInstance"`)
 	s.Kubectl("", "label", "serviceinstance", "mydb", "team=a", "-n", s.Namespace)
 	assert.Contains(t, s.Svcat("get", "instances", "-l", "team=a"), "mydb")

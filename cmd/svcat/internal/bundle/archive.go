@@ -81,8 +81,10 @@ const leftOut = `Left out on purpose, because it may hold what is secret:
   - values in Secrets and ConfigMaps: only names, types, names of keys, and how long certificates hold
   - annotations, labels and metadata that brokers and people wrote, such as last-applied-configuration
   - addresses of brokers, which may hold a user name, a password or a token
-  - messages of conditions and events: they may quote what a broker answered. Reasons are there
-  - values of environment variables, and of flags whose name says that they are secret
+  - messages of conditions and events: they may quote what a broker answered. Reasons are there,
+    and so are the names that brokers gave to classes and plans
+  - values of environment variables, and of flags whose name says that they are secret; of addresses
+    in other flags all but scheme and host
   - caBundle of webhooks: only how long its certificates hold
   - logs of processes: read them before you send them
 `

@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"errors"
+	"fmt"
 	"io"
 	"math/big"
 	"strings"
@@ -109,6 +110,7 @@ func poisoned(t *testing.T) []client.Object {
 	own := &v1beta1.ServiceBroker{ObjectMeta: meta("shop", "own")}
 	own.Spec.URL = broker.Spec.URL
 	serviceType := &v1beta1.ClusterServiceType{ObjectMeta: meta("", "mysql")}
+	serviceType.Status.DefaultPlan = "azure/sm\nall\u009b\u202e" + strings.Repeat("x", 1000)
 	secret := &corev1.Secret{ObjectMeta: meta(system, "auth"), Type: corev1.SecretTypeBasicAuth, Data: map[string][]byte{
 		"password": []byte(canary), "tls.crt": append(certificate(t), canary...), "tls.key": []byte(canary),
 	}}
@@ -119,7 +121,10 @@ func poisoned(t *testing.T) []client.Object {
 	foreign := &corev1.Event{ObjectMeta: meta("shop", "pod.1"), Type: "Normal", Reason: "Foreign", InvolvedObject: corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "pod"}}
 	pod := &corev1.Pod{ObjectMeta: meta(system, "webhook-1")}
 	pod.Spec.Containers = []corev1.Container{{Name: "webhook", Ports: []corev1.ContainerPort{{Name: "metrics"}}, Env: []corev1.EnvVar{{Name: "A", Value: canary}}}}
-	return []client.Object{instance, binding, broker, own, serviceType, secret, config, event, foreign, pod, deployment(), hooks(t)}
+	pod.Labels["app.kubernetes.io/name"] = "defaultplan"
+	other := pod.DeepCopy()
+	other.Name, other.Labels = "other", nil
+	return []client.Object{instance, binding, broker, own, serviceType, secret, config, event, foreign, pod, other, deployment(), hooks(t)}
 }
 
 func deployment() client.Object {
@@ -161,11 +166,11 @@ func collectorOf(t *testing.T, refuse func(list client.ObjectList, namespace str
 	})
 	return &Collector{
 		Reader: reader, System: system, Namespace: "shop", Now: now,
-		Proxy: func(_ context.Context, path string) ([]byte, error) {
+		Proxy: func(_ context.Context, path string) (io.ReadCloser, error) {
 			if strings.Contains(path, "/https:") {
 				return nil, errors.New("plain HTTP is served there: https://user:" + canary + "@pod/metrics")
 			}
-			return []byte("up 1\n"), nil
+			return io.NopCloser(strings.NewReader("up 1\n")), nil
 		},
 		ServerVersion: func(context.Context) (string, error) { return "v1.36.0", nil },
 	}
@@ -185,13 +190,13 @@ func TestBundleHoldsNoSecret(t *testing.T) {
 		"README.txt":                 {"Files:\n", "serviceinstances.json ", "Left out on purpose", "nothing: all of it could be read"},
 		"check.json":                 {`"whole": "no"`},
 		"versions.json":              {`"apiServer": "v1.36.0"`, `"registry.example.com/webhook:v1"`},
-		"deployments.json":           {`"--unresolved=wait"`, `"--tracing-endpoint=https://otel.example.com/v1"`, `"--api-token=(left out)"`, `"TOKEN"`},
+		"deployments.json":           {`"--unresolved=wait"`, `"--tracing-endpoint=https://otel.example.com"`, `"--api-token=(left out)"`, `"TOKEN"`},
 		"webhooks.json":              {`"url": "https://webhook.example.com/mutate"`, `"notAfter": "2027-03-01T12:00:00Z"`},
 		"secrets.json":               {`"name": "auth"`, `"kubernetes.io/basic-auth"`, `"tls.key"`, `"notAfter": "2027-03-01T12:00:00Z"`},
 		"configmaps.json":            {`"settings"`},
 		"clusterservicebrokers.json": {`"azure"`, `"BrokerRejected"`},
 		"servicebrokers.json":        {`"own"`},
-		"clusterservicetypes.json":   {`"mysql"`},
+		"clusterservicetypes.json":   {`"mysql"`, `"status.defaultPlan": "azure/sm all` + "\ufffd\ufffdx", "x…\""},
 		"serviceinstances.json":      {`"spec.clusterServicePlanRef.name": "mysql-small"`, `"BrokerRejected"`, `"(left out)"`},
 		"servicebindings.json":       {`"spec.secretName": "db"`},
 		"events.json":                {`"ServiceInstance shop/db"`, `"BrokerRejected"`},
@@ -204,6 +209,7 @@ func TestBundleHoldsNoSecret(t *testing.T) {
 			assert.True(t, json.Valid([]byte(files[name])), name)
 		}
 	}
+	assert.NotContains(t, files, "metrics/other.txt", "nor is a Pod that is not the installation's")
 	assert.NotContains(t, files["events.json"], "Foreign", "what is not of the catalog is not support's affair")
 }
 
@@ -244,10 +250,101 @@ func TestMetricsSayWhyNot(t *testing.T) {
 	t.Parallel()
 	all := func(client.ObjectList, string) error { return nil }
 	c := collectorOf(t, all, poisoned(t)...)
-	c.Proxy = func(context.Context, string) ([]byte, error) {
+	c.Proxy = func(context.Context, string) (io.ReadCloser, error) {
 		return nil, errors.New("not https://user:" + canary + "@pod/metrics")
 	}
 	files := untar(t, c.Collect(t.Context(), nil, true))
 	assert.Contains(t, files["README.txt"], "- metrics of Pod webhook-1: not https://pod/metrics")
 	assert.NotContains(t, files, "metrics/webhook-1.txt")
+}
+
+// TestMetricsAreBounded: what a process serves fills no disk, and is not asked for twice.
+func TestMetricsAreBounded(t *testing.T) {
+	t.Parallel()
+	c := collectorOf(t, func(client.ObjectList, string) error { return nil }, poisoned(t)...)
+	var asked []string
+	c.Proxy = func(_ context.Context, path string) (io.ReadCloser, error) {
+		asked = append(asked, path)
+		return io.NopCloser(endless{}), nil
+	}
+	files := untar(t, c.Collect(t.Context(), nil, true))
+	assert.Contains(t, files["README.txt"], "- metrics of Pod webhook-1: they are more than 8 MiB")
+	assert.NotContains(t, files, "metrics/webhook-1.txt")
+	assert.Equal(t, []string{"/api/v1/namespaces/" + system + "/pods/https:webhook-1:metrics/proxy/metrics"}, asked)
+}
+
+// endless is text without an end.
+type endless struct{}
+
+func (endless) Read(into []byte) (int, error) { return len(into), nil }
+
+func TestRedacted(t *testing.T) {
+	t.Parallel()
+	for arg, want := range map[string]string{
+		"--unresolved=wait":                        "--unresolved=wait",
+		"--leader-elect":                           "--leader-elect",
+		"--api-key=x":                              "--api-key=(left out)",
+		"--db-pass=x":                              "--db-pass=(left out)",
+		"--pwd=x":                                  "--pwd=(left out)",
+		"--DSN=x":                                  "--DSN=(left out)",
+		"--cookie=x":                               "--cookie=(left out)",
+		"--session-id=x":                           "--session-id=(left out)",
+		"--endpoint=https://h:4317/T0K3N?a=b#c":    "--endpoint=https://h:4317",
+		"--endpoint=https://u:p@h/T0K3N":           "--endpoint=https://h",
+		"--endpoint=https://u:p@h%zz/T0K3N":        "--endpoint=(left out)",
+		"--endpoints=https://a/T0K3N,https://b/":   "--endpoints=https://a",
+		"--named=hook=https://hooks.example/T0K3N": "--named=(left out)",
+		"--dial=u:p@tcp(h)/db":                     "--dial=(left out)",
+		"positional":                               "(left out)",
+	} {
+		assert.Equal(t, []string{want}, redacted([]string{arg}), arg)
+	}
+}
+
+// TestEventsAreNotForged: an editor of a namespace brings neither text nor times to come into a
+// bundle.
+func TestEventsAreNotForged(t *testing.T) {
+	t.Parallel()
+	event := func(name string, of corev1.ObjectReference) client.Object {
+		of.APIVersion = v1beta1.GroupVersion.String()
+		return &corev1.Event{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}, InvolvedObject: of, Type: "Normal", Reason: "Made",
+			FirstTimestamp: metav1.NewTime(now.AddDate(10, 0, 0)), LastTimestamp: metav1.NewTime(now.AddDate(100, 0, 0)),
+		}
+	}
+	c := collectorOf(t, func(client.ObjectList, string) error { return nil },
+		event("a", corev1.ObjectReference{Kind: "read this: " + canary, Namespace: "shop", Name: "db"}),
+		event("b", corev1.ObjectReference{Kind: "ServiceInstance", Namespace: "shop", Name: canary + "\n\u202e"}),
+		event("c", corev1.ObjectReference{Kind: "ServiceInstance", Namespace: canary + " ", Name: "db"}),
+	)
+	text := untar(t, c.Collect(t.Context(), nil, true))["events.json"]
+	for _, want := range []string{`"? shop/db"`, `"ServiceInstance shop/?"`, `"ServiceInstance ?/db"`, `"first": "2026-03-01T12:00:00Z"`, `"last": "2026-03-01T12:00:00Z"`} {
+		assert.Contains(t, text, want)
+	}
+	assert.NotContains(t, text, canary)
+	assert.NotContains(t, text, "2126")
+	assert.NotContains(t, text, "2036")
+}
+
+// TestEventsAreBounded: the last ones are there, and README.txt counts the others.
+func TestEventsAreBounded(t *testing.T) {
+	t.Parallel()
+	var found occurrences
+	const all = 5*shownEvents + 7
+	for i := range all {
+		found.add(occurrence{Count: int32(i), Last: metav1.NewTime(now.Add(-time.Duration(i*11%all) * time.Second))})
+		require.Less(t, len(found.last), 2*shownEvents)
+	}
+	found.cut()
+	require.Len(t, found.last, shownEvents)
+	assert.Equal(t, all-shownEvents, found.left)
+	for i := range found.last {
+		require.Equal(t, now.Add(-time.Duration(i)*time.Second), found.last[i].Last.Time)
+	}
+	objects := make([]client.Object, 0, shownEvents+3)
+	for i := range cap(objects) {
+		objects = append(objects, &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: system, Name: fmt.Sprintf("e%d", i)}})
+	}
+	c := collectorOf(t, func(client.ObjectList, string) error { return nil }, objects...)
+	assert.Contains(t, untar(t, c.Collect(t.Context(), nil, true))["README.txt"], "the last 1000, older ones are left out: 3\n")
 }

@@ -3,6 +3,7 @@ package bundle
 import (
 	"context"
 	"errors"
+	"io"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,8 +15,8 @@ import (
 // A Collector collects what an archive has.
 type Collector struct {
 	Reader client.Reader
-	// Proxy reads a path of a process through the API server.
-	Proxy func(ctx context.Context, path string) ([]byte, error)
+	// Proxy opens a path of a process through the API server.
+	Proxy func(ctx context.Context, path string) (io.ReadCloser, error)
 	// ServerVersion is that of the API server.
 	ServerVersion func(ctx context.Context) (string, error)
 	// System is the namespace of the webhook and the controller; Namespace is the one that is
@@ -55,14 +56,14 @@ type versions struct {
 	Images map[string][]string `json:"images,omitempty"`
 }
 
-// everywhere lists what all namespaces have, or the current one for a user who may not: then
-// it notes so.
-func (c *Collector) everywhere(ctx context.Context, a *Archive, what string, list client.ObjectList) error {
-	err := c.Reader.List(ctx, list)
+// everywhere calls list for all namespaces, or for the current one for a user who may not read all:
+// then it notes so.
+func (c *Collector) everywhere(a *Archive, what string, list func(...client.ListOption) error) error {
+	err := list()
 	if !apierrors.IsForbidden(err) {
 		return err
 	}
-	limited := c.Reader.List(ctx, list, client.InNamespace(c.Namespace))
+	limited := list(client.InNamespace(c.Namespace))
 	if limited == nil {
 		a.lack(what+" of namespaces other than "+c.Namespace, err)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/x509"
 	"encoding/pem"
+	"fmt"
+	"io"
 	"maps"
 	"net/url"
 	"regexp"
@@ -76,25 +78,38 @@ func workloadOf(d *appsv1.Deployment) workload {
 }
 
 // suspicious are the names of flags whose values are left out.
-var suspicious = regexp.MustCompile(`(?i)token|password|passwd|credential|header|auth|secret|apikey|api-key|private`)
+var suspicious = regexp.MustCompile(`(?i)token|pass|pwd|credential|header|auth|secret|key|private|dsn|cookie|session`)
 
 // redacted are arguments without what may be secret: values of flags that are called so,
-// credentials in addresses, and what is no flag.
+// addresses but for their scheme and host, and what is no flag.
 func redacted(args []string) []string {
 	shown := make([]string, 0, len(args))
 	for _, arg := range args {
 		name, value, has := strings.Cut(arg, "=")
 		switch {
 		case !strings.HasPrefix(arg, "-"):
-			arg = "(left out)"
+			arg = leftOutValue
 		case has && suspicious.MatchString(name):
-			arg = name + "=(left out)"
+			arg = name + "=" + leftOutValue
 		case has:
-			arg = name + "=" + withoutSecret(value)
+			arg = name + "=" + hostAlone(value)
 		}
 		shown = append(shown, arg)
 	}
 	return shown
+}
+
+// hostAlone is the value of a flag, of an address in it no more than scheme and host: paths may
+// hold tokens, too.
+func hostAlone(text string) string {
+	if !strings.Contains(text, "://") {
+		return withoutSecret(text)
+	}
+	address, err := url.Parse(text)
+	if err != nil || address.Host == "" {
+		return leftOutValue
+	}
+	return address.Scheme + "://" + address.Host
 }
 
 // withoutSecret is a text, or an address without what may be secret in one: a user, a query, a
@@ -105,7 +120,7 @@ func withoutSecret(text string) string {
 	}
 	address, err := url.Parse(text)
 	if err != nil || address.Host == "" {
-		return "(left out)"
+		return leftOutValue
 	}
 	return address.Scheme + "://" + address.Host + address.EscapedPath()
 }
@@ -113,10 +128,11 @@ func withoutSecret(text string) string {
 // digest is an image by its digest.
 var digest = regexp.MustCompile(`^[\w./:-]+@sha256:[0-9a-f]{64}$`)
 
-// metrics adds those of each Pod of the installation that says where it serves them.
+// metrics adds those of each Pod of the installation that says where it serves them. Other Pods of
+// its namespace are not asked.
 func (c *Collector) metrics(ctx context.Context, a *Archive) {
 	list := &corev1.PodList{}
-	if err := c.Reader.List(ctx, list, client.InNamespace(c.System)); err != nil {
+	if err := c.Reader.List(ctx, list, client.InNamespace(c.System), client.MatchingLabels{"app.kubernetes.io/name": "defaultplan"}); err != nil {
 		a.lack("metrics of the Pods of namespace "+c.System, err)
 		return
 	}
@@ -134,6 +150,9 @@ func (c *Collector) metrics(ctx context.Context, a *Archive) {
 	}
 }
 
+// mostMetrics bounds what is read of one process, in bytes.
+const mostMetrics = 8 << 20
+
 func servesMetrics(pod *corev1.Pod) bool {
 	return slices.ContainsFunc(pod.Spec.Containers, func(c corev1.Container) bool {
 		return slices.ContainsFunc(c.Ports, func(p corev1.ContainerPort) bool { return p.Name == "metrics" })
@@ -147,14 +166,20 @@ func (c *Collector) scrape(ctx context.Context, pod string) ([]byte, error) {
 	path := func(scheme string) string {
 		return "/api/v1/namespaces/" + c.System + "/pods/" + scheme + ":" + pod + ":metrics/proxy/metrics"
 	}
-	text, err := c.Proxy(ctx, path("https"))
-	if err == nil {
-		return text, nil
+	answer, err := c.Proxy(ctx, path("https"))
+	if err != nil {
+		plain, failed := c.Proxy(ctx, path("http"))
+		if failed != nil {
+			return nil, err
+		}
+		answer = plain
 	}
-	if plain, failed := c.Proxy(ctx, path("http")); failed == nil {
-		return plain, nil
+	defer func() { _ = answer.Close() }() // it was only read
+	text, err := io.ReadAll(io.LimitReader(answer, mostMetrics+1))
+	if err == nil && len(text) > mostMetrics {
+		return nil, fmt.Errorf("they are more than %d MiB", mostMetrics>>20)
 	}
-	return nil, err
+	return text, err
 }
 
 // A configuration is a set of webhooks.

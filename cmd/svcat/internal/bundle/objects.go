@@ -2,15 +2,22 @@ package bundle
 
 import (
 	"context"
+	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/termtext"
 )
 
 // A kind is one of the catalog's, with the fields that say how an object stands: names, words
@@ -63,7 +70,7 @@ func (c *Collector) objects(ctx context.Context, a *Archive, k *kind) {
 			a.lack(k.file, err)
 			return
 		}
-	} else if err := c.everywhere(ctx, a, k.file, list); err != nil {
+	} else if err := c.everywhere(a, k.file, func(in ...client.ListOption) error { return read(ctx, list, in...) }); err != nil {
 		a.lack(k.file, err)
 		return
 	}
@@ -96,11 +103,20 @@ func standingOf(object *unstructured.Unstructured, fields []string) standing {
 	return s
 }
 
-// scalar is a value that is no object and no list: those are not what was asked for.
+// leftOutValue stands for what is not shown.
+const leftOutValue = "(left out)"
+
+// longestName bounds names in characters: those of a class and a plan, which brokers give.
+const longestName = 256
+
+// scalar is a value that is no object and no list: those are not what was asked for. Text is a
+// name, and is made a line.
 func scalar(value any) any {
-	switch value.(type) {
+	switch v := value.(type) {
 	case map[string]any, []any:
-		return "(left out)"
+		return leftOutValue
+	case string:
+		return termtext.Short(v, longestName)
 	}
 	return value
 }
@@ -112,7 +128,7 @@ var constant = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9._/-]{0,99}$`)
 func word(value any) string {
 	text, _ := value.(string)
 	if text != "" && !constant.MatchString(text) {
-		return "(left out)"
+		return leftOutValue
 	}
 	return text
 }
@@ -127,26 +143,100 @@ type occurrence struct {
 	Last   metav1.Time `json:"last"`
 }
 
-// events adds the events of the catalog's objects and of the installation's namespace.
+// shownEvents is how many events a bundle has: the last ones.
+const shownEvents = 1000
+
+// events adds the last events of the catalog's objects and of the installation's namespace.
 func (c *Collector) events(ctx context.Context, a *Archive) {
 	const name = "events.json"
-	list := &corev1.EventList{}
-	if err := c.everywhere(ctx, a, name, list); err != nil {
+	var found occurrences
+	err := c.everywhere(a, name, func(in ...client.ListOption) error {
+		found = occurrences{last: []occurrence{}}
+		return catalog.Pages(ctx, c.Reader, &corev1.EventList{}, func(item runtime.Object) error {
+			e, is := item.(*corev1.Event)
+			if is && (e.Namespace == c.System || strings.HasPrefix(e.InvolvedObject.APIVersion, v1beta1.GroupName+"/")) {
+				found.add(c.occurrenceOf(e))
+			}
+			return nil
+		}, in...)
+	})
+	if err != nil {
 		a.lack(name, err)
 		return
 	}
-	all := []occurrence{}
-	for i := range list.Items {
-		e := &list.Items[i]
-		of := &e.InvolvedObject
-		if e.Namespace != c.System && !strings.HasPrefix(of.APIVersion, v1beta1.GroupName+"/") {
-			continue
-		}
-		last := e.LastTimestamp
-		if last.IsZero() {
-			last = metav1.Time(e.EventTime)
-		}
-		all = append(all, occurrence{of.Kind + " " + cli.Qualified(of.Namespace, of.Name), word(e.Type), word(e.Reason), e.Count, e.FirstTimestamp, last})
+	found.cut()
+	about := "events of the catalog's objects and of the installation's namespace, without messages"
+	if found.left > 0 {
+		about += fmt.Sprintf("; the last %d, older ones are left out: %d", shownEvents, found.left)
 	}
-	a.add(name, "events of the catalog's objects and of the installation's namespace, without messages", all)
+	a.add(name, about, found.last)
+}
+
+// occurrences are the last ones of those that were added, and how many others there were.
+type occurrences struct {
+	last []occurrence
+	left int
+}
+
+// add adds one. No more than twice as many are held as are shown.
+func (o *occurrences) add(one occurrence) {
+	o.last = append(o.last, one)
+	if len(o.last) == 2*shownEvents {
+		o.cut()
+	}
+}
+
+// cut sorts them, the newest first, and leaves out those that are too many.
+func (o *occurrences) cut() {
+	slices.SortStableFunc(o.last, func(a, b occurrence) int { return b.Last.Compare(a.Last.Time) })
+	if over := len(o.last) - shownEvents; over > 0 {
+		o.left += over
+		o.last = o.last[:shownEvents]
+	}
+}
+
+// occurrenceOf is an event, whose reporter is any editor of its namespace: what is no name of an
+// object is not shown, and nothing happens in the future.
+func (c *Collector) occurrenceOf(e *corev1.Event) occurrence {
+	last := e.LastTimestamp
+	switch {
+	case e.Series != nil && !e.Series.LastObservedTime.IsZero():
+		last = metav1.Time(e.Series.LastObservedTime)
+	case last.IsZero():
+		last = metav1.Time(e.EventTime)
+	}
+	of := &e.InvolvedObject
+	return occurrence{
+		Object: kindOf(of.Kind) + " " + cli.Qualified(nameOf(of.Namespace), nameOf(of.Name)), Type: word(e.Type), Reason: word(e.Reason),
+		Count: e.Count, First: c.past(e.FirstTimestamp), Last: c.past(last),
+	}
+}
+
+// past is a time, or now where it is yet to come.
+func (c *Collector) past(at metav1.Time) metav1.Time {
+	if at.After(c.Now) {
+		return metav1.NewTime(c.Now)
+	}
+	return at
+}
+
+// kindName is the name of a kind.
+var kindName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
+
+// noName stands for what is no name.
+const noName = "?"
+
+func kindOf(text string) string {
+	if !kindName.MatchString(text) {
+		return noName
+	}
+	return text
+}
+
+// nameOf is the name of an object, or of a namespace, which may be none.
+func nameOf(text string) string {
+	if text != "" && len(validation.IsDNS1123Subdomain(text)) > 0 {
+		return noName
+	}
+	return text
 }

@@ -34,15 +34,18 @@ func (p Plan) Attributes() string {
 
 // URL is the broker's address without what may hold a password or a token: a username, a
 // query, a fragment.
-func (b Broker) URL() string {
-	address, err := url.Parse(b.Spec.URL)
+func (b Broker) URL() string { return ShownURL(b.Spec.URL) }
+
+// ShownURL is Broker.URL of an address.
+func ShownURL(text string) string {
+	address, err := url.Parse(text)
 	switch {
 	case err != nil:
 		return "(not a URL)"
-	case address.Host == "", strings.ContainsAny(b.Spec.URL, "?#"), address.User == nil && strings.Contains(b.Spec.URL, "@"):
+	case address.Host == "", strings.ContainsAny(text, "?#"), address.User == nil && strings.Contains(text, "@"):
 		return "(hidden: it may hold a password)"
 	case address.User == nil:
-		return b.Spec.URL
+		return text
 	}
 	address.User = url.User("xxxxx")
 	return address.String()

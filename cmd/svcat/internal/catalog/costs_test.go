@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -29,6 +30,10 @@ func TestPrice(t *testing.T) {
 		"NoUnit":    {reason: "an amount for nothing in particular", metadata: `{"costs": [{"amount": {"usd": 99}}]}`, want: "?"},
 		"NoAmount":  {reason: "nothing for a month", metadata: `{"costs": [{"unit": "MONTHLY"}]}`, want: "?"},
 		"NullPrice": {reason: "a currency without a number", metadata: `{"costs": [{"amount": {"usd": null}, "unit": "MONTHLY"}]}`, want: "?"},
+		"Forged":    {reason: "neither unit nor currency makes a line, a cell, or steers a terminal", metadata: `{"costs": [{"amount": {"us\u001b[2J\u009bd": 9}, "unit": "MON\u202eTH\n# at the broker: nothing\t0"}]}`, want: "9 us\ufffd[2J\ufffdd / MON\ufffdTH # at the broker: no…"},
+		"NoWords":   {reason: "a unit of which nothing is left is none", metadata: `{"costs": [{"amount": {"usd": 1}, "unit": "\n"}, {"amount": {"\t": 1}, "unit": "DAILY"}]}`, want: "?, ?"},
+		"Long":      {reason: "one plan does not fill a table, not with marks of no width either", metadata: `{"costs": [{"amount": {"usd": 1}, "unit": "` + strings.Repeat("e\u0301", 1000) + `"}]}`, want: "1 usd / " + strings.Repeat("e\u0301", 15) + "e…"},
+		"Many":      {reason: "nor with many", metadata: `{"costs": [` + strings.Repeat(`{"amount": {"usd": 1}, "unit": "DAILY"},`, 999) + `{}]}`, want: "1 usd / DAILY, 1 usd / DAILY, 1 usd / DAILY, …"},
 		"Words":     {reason: "an amount in words, beside one that can be read", metadata: `{"costs": [{"amount": {"usd": "a lot"}, "unit": "MONTHLY"}, {"amount": {"usd": 1}, "unit": "DAILY"}]}`, want: "?, 1 usd / DAILY"},
 	}
 	for name, tc := range cases {

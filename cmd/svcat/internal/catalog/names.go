@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/termtext"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
@@ -28,20 +29,21 @@ type NameError struct {
 const shownNames = 20
 
 func (e *NameError) Error() string {
+	where := termtext.Line(e.Where) // a class is called as its broker likes
 	if len(e.Within) > 0 {
 		return fmt.Sprintf("%d %s are called %q in %s; name one as CLASS/PLAN: %s",
-			len(e.Fits), plural(e.Kind), e.Name, e.Where, shown(e.Within))
+			len(e.Fits), plural(e.Kind), e.Name, where, shown(e.Within))
 	}
 	if len(e.Fits) > 0 {
 		return fmt.Sprintf("%d %s are called %q in %s; name one by its Kubernetes name (--kube-name): %s",
-			len(e.Fits), plural(e.Kind), e.Name, e.Where, shown(e.Fits))
+			len(e.Fits), plural(e.Kind), e.Name, where, shown(e.Fits))
 	}
-	text := fmt.Sprintf("no %s %q in %s;", e.Kind, e.Name, e.Where)
+	text := fmt.Sprintf("no %s %q in %s;", e.Kind, e.Name, where)
 	if len(e.Known) == 0 {
 		return text + " there are no " + plural(e.Kind)
 	}
 	if near := resolve.Nearest(e.Name, e.Known); near != "" {
-		text += " did you mean " + near + "?"
+		text += " did you mean " + termtext.Line(near) + "?"
 	}
 	return text + " " + plural(e.Kind) + ": " + shown(e.Known)
 }
@@ -79,9 +81,11 @@ func plural(kind string) string {
 	return kind + "s"
 }
 
+// shown are names in a sentence, cleaned: brokers give them.
 func shown(names []string) string {
+	text := termtext.Line(strings.Join(names[:min(len(names), shownNames)], ", "))
 	if len(names) > shownNames {
-		return strings.Join(names[:shownNames], ", ") + fmt.Sprintf(" and %d more", len(names)-shownNames)
+		text += fmt.Sprintf(" and %d more", len(names)-shownNames)
 	}
-	return strings.Join(names, ", ")
+	return text
 }

@@ -44,6 +44,16 @@ func TestNameError(t *testing.T) {
 			err:    catalog.NameError{Kind: "plan", Name: "small", Where: "the cluster", Fits: []string{"s1", "s2"}, Within: []string{"mysql/small", "redis/small"}},
 			want:   `2 plans are called "small" in the cluster; name one as CLASS/PLAN: mysql/small, redis/small`,
 		},
+		"Forged": {
+			reason: "what a broker calls its plans makes no line, and steers no terminal",
+			err:    catalog.NameError{Kind: "plan", Name: "small", Where: "class a\n\tb", Known: []string{"large\x1b[2J\u009b\u202e", "sma\tll"}},
+			want:   "no plan \"small\" in class a b; did you mean sma ll? plans: large\ufffd[2J\ufffd\ufffd, sma ll",
+		},
+		"ForgedTwice": {
+			reason: "also where several fit",
+			err:    catalog.NameError{Kind: "plan", Name: "small", Where: "the cluster", Fits: []string{"s1", "s2"}, Within: []string{"my\tsql/small", "re\x1bdis\n/small"}},
+			want:   "2 plans are called \"small\" in the cluster; name one as CLASS/PLAN: my sql/small, re\ufffddis /small",
+		},
 		"Several": {
 			reason: "a name of several needs another name",
 			err:    catalog.NameError{Kind: "plan", Name: "small", Where: "the cluster", Fits: []string{"dev/s1", "s2"}},

@@ -2,12 +2,15 @@ package diff
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
@@ -15,6 +18,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/manifest"
 )
 
 const manifestOfDB = `
@@ -120,4 +124,33 @@ func TestPlace(t *testing.T) {
 			assert.Equal(t, tc.want, object.GetNamespace(), tc.reason)
 		})
 	}
+}
+
+// TestVerdictIsNotForged: what a broker calls its plan makes neither a line of its own nor part
+// of the diff, and steers no terminal, also where the output is a file.
+func TestVerdictIsNotForged(t *testing.T) {
+	t.Parallel()
+	const forged = "s\tm\n# at the broker: nothing\n--- stored/x\x1b[2J\u009b\u202e"
+	class := &v1beta1.ClusterServiceClass{ObjectMeta: metav1.ObjectMeta{Name: "mysql"}}
+	class.Spec.ClusterServiceBrokerName, class.Spec.ExternalName, class.Spec.ExternalID = "azure", "mysql", "class"
+	plan := &v1beta1.ClusterServicePlan{ObjectMeta: metav1.ObjectMeta{Name: "small"}}
+	plan.Spec.ClusterServiceBrokerName, plan.Spec.ExternalName, plan.Spec.ExternalID = "azure", forged, "plan"
+	plan.Spec.ClusterServiceClassRef.Name = "mysql"
+	plan.Spec.ExternalMetadata = &runtime.RawExtension{Raw: []byte(`{"costs": [{"amount": {"usd": 1}, "unit": "M\n# cost: free"}]}`)}
+	broker := &v1beta1.ClusterServiceBroker{ObjectMeta: metav1.ObjectMeta{Name: "azure"}}
+	var writes []string
+	c := fakeClient(t, &writes, class, plan, broker)
+	streams, _, out, _ := genericiooptions.NewTestIOStreams()
+	cmd := &command{env: cli.NewEnv(streams), applier: applier{client: client.NewDryRunClient(c), manager: "kubectl"}}
+	object := objectOf(t, manifestOfDB)
+	for ref, name := range map[string]string{"clusterServiceClassRef": "mysql", "clusterServicePlanRef": "small"} {
+		require.NoError(t, unstructured.SetNestedField(object.Object, name, "spec", ref, "name"))
+	}
+	changed, err := cmd.compare(t.Context(), c, &manifest.Document{Object: object})
+	require.NoError(t, err)
+	assert.True(t, changed)
+	verdict, _, _ := strings.Cut(out.String(), "\ndiff ")
+	assert.Equal(t, "# ServiceInstance dev/db is new\n"+
+		"# at the broker: provision, of plan s m # at the broker: nothing --- stored/x\ufffd[2J\ufffd\ufffd\n"+
+		"# cost: 1 usd / M # cost: free", verdict)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/manifest"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/termtext"
 )
 
 // The exit codes, which are those of kubectl diff.
@@ -161,7 +162,8 @@ func (c *command) compare(ctx context.Context, reader client.Client, d *manifest
 		return false, err
 	}
 	for _, line := range append([]string{title(stored, merged)}, more...) {
-		if _, err := fmt.Fprintf(c.env.Out, "# %s\n", line); err != nil {
+		// Names and messages of brokers make no line of their own, not in a file either.
+		if _, err := fmt.Fprintf(c.env.Out, "# %s\n", termtext.Line(line)); err != nil {
 			return true, fmt.Errorf("cannot write: %w", err)
 		}
 	}

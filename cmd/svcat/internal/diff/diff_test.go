@@ -170,6 +170,32 @@ func TestDocumentsThatFail(t *testing.T) {
 	assert.Equal(t, "not compared: 1 more in the files\n", told)
 }
 
+// TestAddressesAreHidden: of a broker's address neither a user nor a token is shown, and yet it is
+// told that one changes.
+func TestAddressesAreHidden(t *testing.T) {
+	t.Parallel()
+	broker := func(kind, address string) *unstructured.Unstructured {
+		return objectOf(t, "apiVersion: servicecatalog.k8s.io/v1beta1\nkind: "+kind+"\nmetadata: {name: azure}\nspec: {url: \""+address+"\"}\n")
+	}
+	for _, kind := range []string{"ClusterServiceBroker", "ServiceBroker"} {
+		stored := broker(kind, "https://user:hunter2@h/")
+		for name, tc := range map[string]struct{ address, want string }{
+			"Moved":    {"https://h/", "-  url: https://xxxxx@h/\n+  url: https://h/\n"},
+			"Token":    {"https://h/?token=hunter3", "+  url: '(hidden: it may hold a password)'\n"},
+			"Hidden":   {"https://user:hunter3@h/", hiddenChange},
+			"HalfRead": {"https://user:hunt@er3@h/%zz", "+  url: (not a URL)\n"},
+		} {
+			text, err := unified(stored, broker(kind, tc.address))
+			require.NoError(t, err)
+			assert.Contains(t, text, tc.want, name)
+			assert.NotContains(t, text, "hunt", name)
+		}
+		text, err := unified(stored, stored.DeepCopy())
+		require.NoError(t, err)
+		assert.Empty(t, text, "nothing changes")
+	}
+}
+
 // TestDropNulls: as kubectl apply creates.
 func TestDropNulls(t *testing.T) {
 	t.Parallel()

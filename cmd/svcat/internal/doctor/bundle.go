@@ -5,14 +5,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/bundle"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/termtext"
 )
 
 // toStdout is the --bundle that is written to standard output.
@@ -27,11 +30,16 @@ func (o *options) validateBundle() error {
 		return nil
 	case o.wait || o.output != "":
 		return cli.Usagef("--bundle goes without --wait and --output: the report of svcat check is in the bundle")
-	case o.bundle == toStdout || o.force:
+	case o.bundle == toStdout:
 		return nil
 	}
-	if _, err := os.Lstat(o.bundle); !errors.Is(err, fs.ErrNotExist) {
+	switch is, err := os.Lstat(o.bundle); {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case !o.force:
 		return cli.Usagef("--bundle: %s is there already; name another file, or give --force", o.bundle)
+	case err == nil && !is.Mode().IsRegular():
+		return cli.Usagef("--bundle: %s is no regular file, and --force replaces only those; name another file", o.bundle)
 	}
 	return nil
 }
@@ -42,7 +50,7 @@ func (o *options) writeBundle(ctx context.Context, env *cli.Env, s *installation
 	s.reasonsOnly = true
 	found := reportOf(s.round(ctx))
 	for i := range found.Findings {
-		found.Findings[i].Message = cli.WithoutCredentials(found.Findings[i].Message)
+		found.Findings[i] = forSupport(found.Findings[i])
 	}
 	ctx, cancel := context.WithTimeout(ctx, roundLimit)
 	defer cancel()
@@ -70,20 +78,40 @@ func (o *options) writeBundle(ctx context.Context, env *cli.Env, s *installation
 	return err
 }
 
-// store writes the file, which only its owner may read.
-func (o *options) store(content []byte) (err error) {
+// forSupport is a finding as a bundle has it: brokers name plans, and findings name those.
+func forSupport(f finding) finding {
+	f.Message, f.Do = termtext.Line(cli.WithoutCredentials(f.Message)), termtext.Line(f.Do)
+	return f
+}
+
+// store writes the file, which only its owner may read. What --force replaces is never written to:
+// it may be a link, or a file that another user made to read what comes into it.
+func (o *options) store(content []byte) error {
 	const owners = 0o600
-	how := os.O_WRONLY | os.O_CREATE | os.O_EXCL
-	if o.force {
-		how = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	if !o.force {
+		file, err := os.OpenFile(o.bundle, os.O_WRONLY|os.O_CREATE|os.O_EXCL, owners)
+		if err != nil {
+			return err
+		}
+		return fill(file, content)
 	}
-	file, err := os.OpenFile(o.bundle, how, owners)
+	file, err := os.CreateTemp(filepath.Dir(o.bundle), "."+filepath.Base(o.bundle)+".*") // for its owner alone, too
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
-	_, err = file.Write(content)
-	return err
+	if err = fill(file, content); err == nil {
+		err = os.Rename(file.Name(), o.bundle)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(file.Name()))
+	}
+	return nil
+}
+
+// fill writes a file and closes it.
+func fill(file *os.File, content []byte) error {
+	_, err := file.Write(content)
+	return errors.Join(err, file.Close())
 }
 
 // collector reads with the clients of the installation.
@@ -95,7 +123,9 @@ func (s *installation) collector(ctx context.Context) (*bundle.Collector, error)
 	hooks, _ := checkHooks(ctx, s.client)
 	return &bundle.Collector{
 		Reader: s.client, System: s.systemOf(hooks), Namespace: s.namespace, Now: s.clock.Now(),
-		Proxy: func(ctx context.Context, path string) ([]byte, error) { return proxied(ctx, server.RESTClient(), path) },
+		Proxy: func(ctx context.Context, path string) (io.ReadCloser, error) {
+			return proxied(ctx, server.RESTClient(), path)
+		},
 		ServerVersion: func(ctx context.Context) (string, error) {
 			version, err := server.ServerVersionWithContext(ctx)
 			if err != nil {
@@ -106,7 +136,7 @@ func (s *installation) collector(ctx context.Context) (*bundle.Collector, error)
 	}, nil
 }
 
-// proxied reads from a process through the API server.
-func proxied(ctx context.Context, through rest.Interface, path string) ([]byte, error) {
-	return through.Get().AbsPath(path).DoRaw(ctx)
+// proxied opens what a process serves, through the API server.
+func proxied(ctx context.Context, through rest.Interface, path string) (io.ReadCloser, error) {
+	return through.Get().AbsPath(path).Stream(ctx)
 }

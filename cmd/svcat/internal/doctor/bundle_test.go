@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -32,6 +33,8 @@ func TestBundleFlags(t *testing.T) {
 		"New":    {reason: "nothing is there", options: options{bundle: there + ".new"}},
 		"There":  {reason: "it is not overwritten", options: options{bundle: there}, wrong: "there is there already; name another file, or give --force"},
 		"Forced": {reason: "it is, as asked for", options: options{bundle: there, force: true}},
+		"Folder": {reason: "what is no file is not replaced", options: options{bundle: filepath.Dir(there), force: true}, wrong: "is no regular file"},
+		"Device": {reason: "nor is a device, by root either", options: options{bundle: os.DevNull, force: true}, wrong: "is no regular file"},
 		"Stdout": {reason: "standard output is no file", options: options{bundle: "-"}},
 		"Wait":   {reason: "one thing or the other", options: options{bundle: "-", wait: true}, wrong: "--bundle goes without --wait and --output"},
 		"Output": {reason: "one thing or the other", options: options{bundle: "-", output: "json"}, wrong: "--bundle goes without --wait and --output"},
@@ -65,6 +68,45 @@ func TestBundleIsItsOwnersAlone(t *testing.T) {
 	assert.Equal(t, os.FileMode(0o600), is.Mode().Perm())
 }
 
+// TestBundleFollowsNoLink: neither a link nor a file that another user prepared gets what is in a
+// bundle; both are replaced.
+func TestBundleFollowsNoLink(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	prepared, link := filepath.Join(folder, "prepared"), filepath.Join(folder, "bundle.tar.gz")
+	require.NoError(t, os.WriteFile(prepared, []byte("theirs"), 0o600))
+	require.NoError(t, os.Chmod(prepared, 0o666))
+	held, err := os.Open(prepared)
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, held.Close()) }()
+	require.NoError(t, os.Symlink(prepared, link))
+	require.ErrorContains(t, (&options{bundle: link, force: true}).validateBundle(), "is no regular file")
+
+	require.NoError(t, (&options{bundle: link, force: true}).store([]byte("ours")), "one that is made meanwhile")
+	is, err := os.Lstat(link)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), is.Mode(), "a file, of its owner alone")
+	theirs, err := os.ReadFile(prepared)
+	require.NoError(t, err)
+	assert.Equal(t, "theirs", string(theirs))
+
+	require.NoError(t, (&options{bundle: prepared, force: true}).store([]byte("ours")))
+	is, err = os.Stat(prepared)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), is.Mode())
+	theirs, err = io.ReadAll(held)
+	require.NoError(t, err)
+	assert.Equal(t, "theirs", string(theirs), "who holds the old file open reads nothing new")
+
+	left, err := os.ReadDir(folder)
+	require.NoError(t, err)
+	assert.Len(t, left, 2, "nothing is left beside them")
+	require.Error(t, (&options{bundle: folder, force: true}).store([]byte("ours")))
+	around, err := os.ReadDir(filepath.Dir(folder))
+	require.NoError(t, err)
+	assert.Len(t, around, 1, "nor after a failure")
+}
+
 // What a broker answered is in its condition, and in no bundle.
 func TestBundleQuotesNoBroker(t *testing.T) {
 	t.Parallel()
@@ -84,4 +126,11 @@ func TestBundleQuotesNoBroker(t *testing.T) {
 	}
 	assert.Equal(t, "azure is not ready: BrokerRejected: s3cr3t", said(t.Context(), false))
 	assert.Equal(t, "azure is not ready: BrokerRejected", said(t.Context(), true))
+}
+
+// TestFindingsForSupport: of an address no credentials are told, and a name is a line.
+func TestFindingsForSupport(t *testing.T) {
+	t.Parallel()
+	f := forSupport(warningf("types", "choose a/b\n\x1b[2J", "a/b\n\u009b\u202e at https://user:hunter2@h"))
+	assert.Equal(t, warningf("types", "choose a/b \ufffd[2J", "a/b \ufffd\ufffd at https://h"), f)
 }

@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/termtext"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
@@ -30,7 +31,8 @@ func claimsOf(entries *resolve.Catalog) map[resolve.Ref]claim {
 		if at.Name == "" {
 			continue
 		}
-		c, title := claims[at], cmp.Or(class.ExternalName, class.Name)+"/"+cmp.Or(plan.ExternalName, plan.Name)
+		// Brokers name both as they like: the name is a line in a report.
+		c, title := claims[at], termtext.Line(cmp.Or(class.ExternalName, class.Name)+"/"+cmp.Or(plan.ExternalName, plan.Name))
 		switch {
 		case recorded[at] == plan.Ref:
 			c.recorded = title

@@ -1,8 +1,8 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -29,6 +29,8 @@ type admission struct {
 	client client.Writer
 	// namespace is where instances are tried.
 	namespace, system string
+	// reasonsOnly says that messages of what refused, which may be any plugin, are not told.
+	reasonsOnly bool
 }
 
 // dryRuns creates two instances in dry runs: one that admission must complete, and
@@ -38,13 +40,13 @@ func (a admission) dryRuns(ctx context.Context) []finding {
 		ClusterServiceClassExternalName: absentName, ClusterServicePlanExternalName: absentName,
 	}})
 	err := a.client.Create(ctx, completed, client.DryRunAll)
-	first := judgeCompleted(completed, err, a.namespace, a.system)
+	first := a.judgeCompleted(completed, err)
 	if first.Level != levelOK {
 		// The other would only say the same again.
 		return []finding{first}
 	}
 	nothing := a.undecided(v1beta1.ServiceInstanceSpec{})
-	return []finding{first, judgeRefused(a.client.Create(ctx, nothing, client.DryRunAll), a.namespace, a.system)}
+	return []finding{first, a.judgeRefused(a.client.Create(ctx, nothing, client.DryRunAll))}
 }
 
 // undecided returns an instance of the spec for a dry run, with a generated name.
@@ -53,9 +55,9 @@ func (a admission) undecided(spec v1beta1.ServiceInstanceSpec) *v1beta1.ServiceI
 }
 
 // judgeCompleted looks at the answer to an instance that names what is absent.
-func judgeCompleted(answer *v1beta1.ServiceInstance, err error, namespace, system string) finding {
+func (a admission) judgeCompleted(answer *v1beta1.ServiceInstance, err error) finding {
 	if err != nil {
-		return untried(err, namespace, system)
+		return a.untried(err)
 	}
 	var lacks []string
 	if answer.Spec.ExternalID == "" {
@@ -68,18 +70,18 @@ func judgeCompleted(answer *v1beta1.ServiceInstance, err error, namespace, syste
 		return failedf(admissionCheck, "see to the hooks: "+applyHooks,
 			"the hooks are not called: an instance was admitted without %s (dry run)", strings.Join(lacks, " and "))
 	}
-	return okf(admissionCheck, "a new instance gets its external ID and finalizer (dry run in namespace %q)", namespace)
+	return okf(admissionCheck, "a new instance gets its external ID and finalizer (dry run in namespace %q)", a.namespace)
 }
 
 // judgeRefused looks at the answer to an instance that names nothing.
-func judgeRefused(err error, namespace, system string) finding {
+func (a admission) judgeRefused(err error) finding {
 	switch {
 	case err == nil:
 		return failedf(admissionCheck, "see to the hooks: "+applyHooks, "an instance that names nothing was admitted (dry run)")
 	case hookRefused(err):
-		return okf(admissionCheck, "an instance that names nothing is refused (dry run in namespace %q)", namespace)
+		return okf(admissionCheck, "an instance that names nothing is refused (dry run in namespace %q)", a.namespace)
 	}
-	return untried(err, namespace, system)
+	return a.untried(err)
 }
 
 func hookRefused(err error) bool {
@@ -89,22 +91,30 @@ func hookRefused(err error) bool {
 
 // untried returns the finding about a dry run that gave no answer: what prevented it,
 // or what it showed to be broken.
-func untried(err error, namespace, system string) finding {
+func (a admission) untried(err error) finding {
 	text := err.Error()
 	const callFailed = "failed calling webhook"
 	switch {
 	case strings.Contains(text, callFailed) && strings.Contains(text, "x509"):
 		return failedf(certificatesCheck, renew, "the API server does not trust the webhook: %s", after(text, callFailed))
 	case strings.Contains(text, callFailed):
-		return failedf(admissionCheck, "look at the webhook's pods: kubectl -n "+system+" get pods",
+		return failedf(admissionCheck, "look at the webhook's pods: kubectl -n "+a.system+" get pods",
 			"the API server cannot call the webhook, so nothing can be ordered: %s", after(text, callFailed))
 	case apierrors.IsNotFound(err) && strings.Contains(text, "namespaces"):
-		return unknownf(admissionCheck, "name a namespace that there is: svcat check --namespace", "not tried: there is no namespace %q", namespace)
+		return unknownf(admissionCheck, "name a namespace that there is: svcat check --namespace", "not tried: there is no namespace %q", a.namespace)
 	case apierrors.IsForbidden(err) && !hookRefused(err):
 		return unknownf(admissionCheck, "name a namespace in which you may create instances: svcat check --namespace",
-			"not tried in namespace %q: %s", namespace, text)
+			"not tried in namespace %q: %s", a.namespace, a.refusal(err))
 	}
-	return failedf(admissionCheck, "", "%s", fmt.Sprintf("an instance cannot be tried in namespace %q: %s", namespace, text))
+	return failedf(admissionCheck, "", "an instance cannot be tried in namespace %q: %s", a.namespace, a.refusal(err))
+}
+
+// refusal is why a dry run was refused.
+func (a admission) refusal(err error) string {
+	if !a.reasonsOnly {
+		return err.Error()
+	}
+	return cmp.Or(string(apierrors.ReasonForError(err)), "no reason is known")
 }
 
 // after is what a text says after some words.

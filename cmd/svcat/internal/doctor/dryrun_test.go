@@ -23,6 +23,25 @@ var (
 	errNoNamespace = apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ns")
 )
 
+// tried are dry runs in namespace ns.
+var tried = admission{namespace: "ns", system: "elsewhere"}
+
+// TestRefusalsAreNotQuoted: in a bundle, the reason is all that is told of what any plugin says.
+func TestRefusalsAreNotQuoted(t *testing.T) {
+	t.Parallel()
+	quiet := tried
+	quiet.reasonsOnly = true
+	for want, err := range map[string]error{
+		`not tried in namespace "ns": Forbidden`:                            errByRights,
+		`an instance cannot be tried in namespace "ns": Forbidden`:          errByPolicy,
+		`an instance cannot be tried in namespace "ns": no reason is known`: errors.New("hunter2"),
+		`the API server cannot call the webhook, so nothing can be ordered: ` + `"mutate.x": failed to call webhook: Post "https://h": dial tcp: connection refused`: errUnreachable,
+	} {
+		assert.Equal(t, want, quiet.judgeCompleted(nil, err).Message)
+	}
+	assert.Equal(t, `an instance cannot be tried in namespace "ns": Invalid`, quiet.judgeRefused(errBySchema).Message)
+}
+
 func TestJudgeDryRuns(t *testing.T) {
 	t.Parallel()
 	complete := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Finalizers: []string{v1beta1.FinalizerServiceCatalog}}, Spec: v1beta1.ServiceInstanceSpec{ExternalID: "id"}}
@@ -64,15 +83,15 @@ func TestJudgeDryRuns(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, tc.want, judgeCompleted(tc.answer, tc.err, "ns", "elsewhere"), tc.reason)
+			assert.Equal(t, tc.want, tried.judgeCompleted(tc.answer, tc.err), tc.reason)
 		})
 	}
 }
 
 func TestJudgeRefused(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, okf("admission", `an instance that names nothing is refused (dry run in namespace "ns")`), judgeRefused(fmt.Errorf("x: %w", errByWebhook), "ns", "elsewhere"))
-	assert.Equal(t, "an instance that names nothing was admitted (dry run)", judgeRefused(nil, "ns", "elsewhere").Message)
-	assert.Equal(t, levelFailed, judgeRefused(errBySchema, "ns", "elsewhere").Level, "a schema's refusal says nothing about the hooks")
-	assert.Equal(t, levelFailed, judgeRefused(errUnreachable, "ns", "elsewhere").Level)
+	assert.Equal(t, okf("admission", `an instance that names nothing is refused (dry run in namespace "ns")`), tried.judgeRefused(fmt.Errorf("x: %w", errByWebhook)))
+	assert.Equal(t, "an instance that names nothing was admitted (dry run)", tried.judgeRefused(nil).Message)
+	assert.Equal(t, levelFailed, tried.judgeRefused(errBySchema).Level, "a schema's refusal says nothing about the hooks")
+	assert.Equal(t, levelFailed, tried.judgeRefused(errUnreachable).Level)
 }

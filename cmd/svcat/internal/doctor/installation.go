@@ -70,7 +70,7 @@ func (s *installation) round(ctx context.Context) []finding {
 	return slices.Concat(
 		[]finding{reached}, definitions, hooks,
 		checkCertificates(ctx, configured, s.clock.Now()),
-		admission{s.client, s.namespace, system}.dryRuns(ctx),
+		admission{s.client, s.namespace, system, s.reasonsOnly}.dryRuns(ctx),
 		checkGuards(ctx, s.client),
 		leases{s.client, s.clock, system}.all(ctx),
 		contents.brokers(ctx), contents.types(ctx), contents.instances(ctx),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/termtext"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
@@ -60,7 +61,7 @@ func judgeTypes(lacks []catalog.Unresolved) []finding {
 	for _, lack := range lacks {
 		var titles []string
 		for _, candidate := range lack.Why.Candidates {
-			titles = append(titles, candidate.Title)
+			titles = append(titles, termtext.Line(candidate.Title))
 		}
 		message := titled(lack.Type) + " " + stateOf(lack.Why)
 		if len(titles) > 0 {

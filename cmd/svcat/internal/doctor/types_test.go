@@ -4,8 +4,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/resolve/resolvetest"
 )
 
@@ -45,4 +47,22 @@ func TestJudgeTypes(t *testing.T) {
 			assert.Equal(t, tc.want, append(judgeTypes(catalog.UnresolvedTypes(&entries)), judgeClaims(&entries)...), tc.reason)
 		})
 	}
+}
+
+// TestTitlesAreLines: what brokers call their plans makes no line in a report.
+func TestTitlesAreLines(t *testing.T) {
+	t.Parallel()
+	class := resolve.ClassEntry{Ref: resolve.Ref{Name: "c"}, ExternalName: "my\tsql", Type: "mysql"}
+	plan := func(name, called string) resolve.PlanEntry {
+		return resolve.PlanEntry{Ref: resolve.Ref{Name: name}, Class: "c", ExternalName: called, Default: true}
+	}
+	entries := &resolve.Catalog{Classes: []resolve.ClassEntry{class}, Plans: []resolve.PlanEntry{plan("a", "a\nok"), plan("b", "b\x1b[2J\u009b\u202e")}}
+	ambiguous := judgeTypes(catalog.UnresolvedTypes(entries))
+	require.Len(t, ambiguous, 1)
+	assert.Contains(t, ambiguous[0].Message, "my sql/a ok (cluster), my sql/b\ufffd[2J\ufffd\ufffd (cluster)")
+
+	entries.Records = []resolve.Record{{Type: "mysql", Plan: resolve.Ref{Name: "a"}}}
+	claims := judgeClaims(entries)
+	require.Len(t, claims, 1)
+	assert.Contains(t, claims[0].Message, "has my sql/a ok as its default, but annotated as such are also: my sql/b\ufffd[2J\ufffd\ufffd")
 }

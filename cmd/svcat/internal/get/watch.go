@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/time/rate"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,8 +23,13 @@ import (
 	admission "github.com/defaultplan/defaultplan/webhook/catalog"
 )
 
-// pace is how often a watched list is read at most, however much changes.
-const pace = time.Second
+// pace is how often a watched list is read at most, however much changes. A list that takes long
+// to read is read more rarely, so that a watcher costs the API server no more than a part of its
+// time, which restPerRead is the divisor of.
+const (
+	pace        = time.Second
+	restPerRead = 10
+)
 
 // A report prints what is new in a list since the last time, and remembers it.
 type report interface {
@@ -50,16 +54,19 @@ func (l follower) follow(ctx context.Context) error {
 	if err := l.narrow(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
-	limit := rate.NewLimiter(rate.Every(pace), 1)
+	var rest time.Duration // until the list is read again
 	for ctx.Err() == nil {
 		// The watch begins where the list was before it is read: nothing is missed. One
 		// that ends, as when the API server no longer knows the version, begins again so.
 		changed, stop, err := l.changes(ctx)
 		for open := err == nil; open && err == nil; {
-			if limit.Wait(ctx) != nil {
+			if !waited(ctx, rest) {
 				break
 			}
-			if err = news.update(ctx); err == nil {
+			begun := time.Now()
+			err = news.update(ctx)
+			rest = max(pace, restPerRead*time.Since(begun))
+			if err == nil {
 				_, open = <-changed
 			}
 		}
@@ -69,6 +76,16 @@ func (l follower) follow(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// waited waits, and says whether it came to the end.
+func waited(ctx context.Context, rest time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(rest):
+		return true
+	}
 }
 
 func (l follower) report() (report, error) {

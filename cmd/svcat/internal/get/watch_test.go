@@ -5,6 +5,8 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/assert"
@@ -163,6 +165,44 @@ func TestFollow(t *testing.T) {
 	require.NoError(t, w.follower(t, fakeCluster(t, intercept), "-w").follow(ctx))
 	assert.Equal(t, []string{"7", "7", "7"}, versions, "each begins at the version of a list")
 	assert.Regexp(t, `(?s)STATUS.*  mydb .* Ready .*  mydb .* Updating `, w.printed())
+}
+
+// TestFollowRests: each change of any object has the list read again, but no sooner than ten times
+// as long after a read as that took, and never sooner than the pace.
+func TestFollowRests(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ takes, rests time.Duration }{
+		"Quick": {time.Millisecond, pace},
+		"Slow":  {3 * time.Second, 30 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, interrupt := context.WithCancel(t.Context())
+				w := &watched{rows: []instanceRow{watchedRow("mydb", "Ready")}}
+				watcher := watch.NewRaceFreeFake()
+				intercept := interceptor.Funcs{Watch: func(context.Context, client.WithWatch, client.ObjectList, ...client.ListOption) (watch.Interface, error) {
+					return watcher, nil
+				}}
+				f := w.follower(t, fakeCluster(t, intercept), "-w")
+				var ended time.Time
+				var rests []time.Duration
+				f.load = func(scope cli.Scope) (rows, error) {
+					if !ended.IsZero() {
+						rests = append(rests, time.Since(ended))
+					}
+					watcher.Add(&unstructured.Unstructured{}) // the next change is there already
+					time.Sleep(tc.takes)                      // in the bubble's time
+					if ended = time.Now(); len(rests) == 3 {
+						interrupt()
+					}
+					return w.load(scope)
+				}
+				require.NoError(t, f.follow(ctx))
+				assert.Equal(t, []time.Duration{tc.rests, tc.rests, tc.rests}, rests)
+			})
+		})
+	}
 }
 
 func TestFollowFails(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/termtext"
 )
 
 // changes are what an update changes: names, never a value.
@@ -23,6 +24,7 @@ type changes struct {
 
 func (c changes) none() bool { return len(c.set) == 0 && len(c.unset) == 0 && c.plan == "" }
 
+// String is one line: names of parameters and plans are those that others gave.
 func (c changes) String() string {
 	var parts []string
 	if len(c.set) > 0 {
@@ -34,7 +36,7 @@ func (c changes) String() string {
 	if c.plan != "" {
 		parts = append(parts, c.plan)
 	}
-	return strings.Join(parts, "; ")
+	return termtext.Line(strings.Join(parts, "; "))
 }
 
 func parametersNamed(names []string) string {

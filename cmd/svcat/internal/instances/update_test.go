@@ -178,3 +178,10 @@ func TestUpdateAsksWhat(t *testing.T) {
 		})
 	}
 }
+
+// TestChangesAreOneLine: names that others gave make no line, and steer no terminal.
+func TestChangesAreOneLine(t *testing.T) {
+	t.Parallel()
+	c := changes{set: []string{"a\tb", "c\nd"}, unset: []string{"e\x1b[2J"}, plan: "plan small becomes l\u009b\u202earge"}
+	assert.Equal(t, "parameters a b, c d set; parameter e\ufffd[2J taken away; plan small becomes l\ufffd\ufffdarge", c.String())
+}

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/termtext"
 	"github.com/defaultplan/defaultplan/merge"
 	"github.com/defaultplan/defaultplan/resolve"
 )
@@ -79,9 +80,9 @@ func those(name string, members map[string]any) string {
 	}
 	text := "parameters: " + strings.Join(names, ", ")
 	if near := resolve.Nearest(name, names); near != "" {
-		return fmt.Sprintf("did you mean %s? %s", near, text)
+		text = fmt.Sprintf("did you mean %s? %s", near, text)
 	}
-	return text
+	return termtext.Line(text)
 }
 
 // membersOf are the members of an object, numbers as they are written.

@@ -38,6 +38,7 @@ func TestEdit(t *testing.T) {
 		"Same":    {reason: "nothing changes", flags: Flags{json: jsonFlag(`{"size": 5.0, "tags": [ "a" ]}`)}, stored: stored, want: stored},
 		"First":   {reason: "there were none", flags: Flags{Params: []string{"a=1"}}, want: `{"a":"1"}`, set: []string{"a"}},
 		"Unknown": {reason: "no value is in it", unset: []string{"locaton"}, stored: stored, wrong: `--unset: no parameter "locaton"; did you mean location? parameters: big, location, size, tags`},
+		"Forged":  {reason: "names are another's, and make no line", unset: []string{"location"}, stored: `{"loca\ntion":1,"a\tb\u001b[2J\u009b\u202e":1}`, wrong: "--unset: no parameter \"location\"; did you mean loca tion? parameters: a b\ufffd[2J\ufffd\ufffd, loca tion"},
 		"Far":     {reason: "none is near", unset: []string{"zone"}, stored: `{"a":1}`, wrong: `--unset: no parameter "zone"; parameters: a`},
 		"Empty":   {reason: "there are none", unset: []string{"zone"}, wrong: `--unset: no parameter "zone"; there are none`},
 		"Twice":   {reason: "which?", flags: Flags{Params: []string{"size=s3cr3t"}}, unset: []string{"size"}, stored: stored, wrong: "--unset size: the same parameter is set"},

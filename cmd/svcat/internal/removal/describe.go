@@ -12,6 +12,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/termtext"
 )
 
 // Instance describes an instance that is to be deleted, as of now: its type, plan, age and number
@@ -75,7 +76,8 @@ func number(count int, of string) string {
 	return of + "s"
 }
 
-// listed are the details that are not empty, with commas.
+// listed are the details that are not empty, with commas. They are cleaned, as they end up in a
+// question: a broker calls its plans as it likes.
 func listed(details ...string) string {
-	return strings.Join(slices.DeleteFunc(details, func(detail string) bool { return detail == "" }), ", ")
+	return termtext.Line(strings.Join(slices.DeleteFunc(details, func(detail string) bool { return detail == "" }), ", "))
 }

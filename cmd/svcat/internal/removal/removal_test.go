@@ -83,13 +83,16 @@ func TestDescriptions(t *testing.T) {
 	instance.Spec.ServiceType = "mysql"
 	bound, own := &v1beta1.ServiceBinding{ObjectMeta: recorded}, &v1beta1.ServiceBinding{ObjectMeta: meta}
 	bound.Spec.InstanceRef = &v1beta1.InstanceReference{Name: "shop-db"}
+	forged := bound.DeepCopy()
+	forged.Annotations[v1beta1.AnnotationAppliedDefaults] = `{"rule":"named","class":"a\tb","plan":"c\n\u001b[2J\u009b\u202e? [y/N]: y"}`
 	for want, got := range map[string]string{
-		`instance "shop-db" (mysql, azure-mysql/premium-p1, 12d old, 2 bindings)`:  Instance(instance, 2, now),
-		`instance "shop-db" (12d old, no bindings)`:                                Instance(&v1beta1.ServiceInstance{ObjectMeta: meta}, 0, now),
-		`instance "new" (1 binding)`:                                               Instance(&v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Name: "new"}}, 1, now),
-		`binding "shop-db" (of instance shop-db, azure-mysql/premium-p1, 12d old)`: Bindings([]*v1beta1.ServiceBinding{bound}, now),
+		"binding \"shop-db\" (of instance shop-db, a b/c \ufffd[2J\ufffd\ufffd? [y/N]: y, 12d old)":                                     Bindings([]*v1beta1.ServiceBinding{forged}, now),
+		`instance "shop-db" (mysql, azure-mysql/premium-p1, 12d old, 2 bindings)`:                                                       Instance(instance, 2, now),
+		`instance "shop-db" (12d old, no bindings)`:                                                                                     Instance(&v1beta1.ServiceInstance{ObjectMeta: meta}, 0, now),
+		`instance "new" (1 binding)`:                                                                                                    Instance(&v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Name: "new"}}, 1, now),
+		`binding "shop-db" (of instance shop-db, azure-mysql/premium-p1, 12d old)`:                                                      Bindings([]*v1beta1.ServiceBinding{bound}, now),
 		`2 bindings: "shop-db" (of instance shop-db, azure-mysql/premium-p1, 12d old), ` + `"shop-db" (with its own instance, 12d old)`: Bindings([]*v1beta1.ServiceBinding{bound, own}, now),
-		`broker "shop-db" (2 classes, 1 plan, 12d old)`: Broker(&meta, 2, 1, now),
+		`broker "shop-db" (2 classes, 1 plan, 12d old)`:                                                                                 Broker(&meta, 2, 1, now),
 	} {
 		assert.Equal(t, want, got)
 	}

@@ -36,3 +36,13 @@ func Line(text string) string {
 		return unicode.ReplacementChar
 	}, text)), " ")
 }
+
+// Short returns text as Line does, cut to at most that many characters, of which the last is
+// then an ellipsis. Characters count, not places: marks that take no place would be without end.
+func Short(text string, most int) string {
+	text = Line(text)
+	if utf8.RuneCountInString(text) <= most {
+		return text
+	}
+	return string([]rune(text)[:most-1]) + "…"
+}

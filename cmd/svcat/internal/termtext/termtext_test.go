@@ -1,6 +1,7 @@
 package termtext_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -25,5 +26,18 @@ func TestLine(t *testing.T) {
 			assert.Equal(t, tc.want, termtext.Line(tc.text), tc.reason)
 			assert.Equal(t, tc.want == tc.text, termtext.Is(tc.text), tc.reason)
 		})
+	}
+}
+
+func TestShort(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ reason, text, want string }{
+		"Fits":  {"all of it", "größe", "größe"},
+		"Cut":   {"the sign for the rest counts", "größer", "größ…"},
+		"Clean": {"before it is cut", "a\n\n\n\tb\x1b", "a b\ufffd"},
+		"Marks": {"of no width, and yet many", strings.Repeat("\u0301", 1000), "\u0301\u0301\u0301\u0301…"},
+		"Empty": {"nothing stays nothing", "", ""},
+	} {
+		assert.Equal(t, tc.want, termtext.Short(tc.text, 5), "%s: %s", name, tc.reason)
 	}
 }

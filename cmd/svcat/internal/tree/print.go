@@ -9,6 +9,7 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/termtext"
 )
 
 // write prints the trees of a scope, a line for each node. Names of the current namespace stand
@@ -28,7 +29,9 @@ func write(w io.Writer, roots []*Node, current string, where cli.Scope) error {
 
 // writeNode prints a node after its own lead, and those below it after that of its children.
 func writeNode(w io.Writer, node *Node, current, lead, below string) error {
-	line := strings.Join([]string{lead + node.title(current), node.Ready, node.Reason, node.Note}, "\t")
+	// The text of a node makes neither cells nor lines: a broker calls its plans as it likes.
+	cells := []string{lead + termtext.Line(node.title(current)), termtext.Line(node.Ready), termtext.Line(node.Reason), termtext.Line(node.Note)}
+	line := strings.Join(cells, "\t")
 	_, err := fmt.Fprintln(w, strings.TrimRight(line, "\t"))
 	for i, child := range node.Children {
 		own, under := "├─ ", "│  "

@@ -215,3 +215,17 @@ func TestTreeArgument(t *testing.T) {
 		})
 	}
 }
+
+// TestNodesAreNotForged: what a broker calls its plan makes neither a node nor a cell, and steers
+// no terminal.
+func TestNodesAreNotForged(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	root := &Node{Kind: kindInstance, Namespace: "shop", Name: "db", Ready: "True", Reason: "Provisioned", Children: []*Node{{
+		Kind: kindPlan, Name: "small\tTrue\nsecret forged\x1b[2J\u009b\u202e", Reason: "a\tb", Note: "c\nd",
+	}}}
+	require.NoError(t, write(&out, []*Node{root}, "shop", cli.Scope{}))
+	lines := strings.Split(out.String(), "\n")
+	require.Len(t, lines, 4, "a header, two nodes, and the end")
+	assert.Regexp(t, `^└─ plan small True secret forged\x{fffd}\[2J\x{fffd}\x{fffd} +a b +c d$`, lines[2])
+}
