@@ -44,8 +44,8 @@ func previousRelease(t *testing.T) release {
 	unpack(t, archive, r.source)
 	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-buildvcs=false", "-o", r.bin+"/", "./cmd/webhook", "./cmd/controller")
 	build.Dir = r.source
-	// As make build does, so that most of it is built already.
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	// As make build does, so that most of it is built already; the workspace of the scenarios is not its.
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off")
 	output, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", output)
 	return r
