@@ -183,7 +183,8 @@ func TestFlagsOfAClassAreWatched(t *testing.T) {
 		if c.Verb != osbtest.Update {
 			return osbtest.Fault{}
 		}
-		return osbtest.Status(http.StatusTooManyRequests, `{}`).WithRetryAfter("1")
+		// Long enough that no second call comes between the broker's change and the relist.
+		return osbtest.Status(http.StatusTooManyRequests, `{}`).WithRetryAfter("10")
 	})
 	s.Change(i, func() { i.Spec.ClusterServicePlanExternalName = "large" })
 	s.HasCondition(i, api.ConditionReady, api.ConditionFalse, "UpdateInstanceCallFailed")
