@@ -181,7 +181,7 @@ test-e2e: test-started build bin/race bin/helm bin/helm3 bin/promtool bin/certma
 	$(SERVING) $(WORKSPACE) $(SCENARIOS) -timeout 30m -p 2 $(E2E) $(TESTED)
 
 .PHONY: test-long
-test-long: build bin/race pictures-check ## The repetitions and random sequences in their long form
+test-long: build bin/race ## The repetitions and random sequences in their long form
 	$(RACE) -count=1 -run '$(REPEATED_TESTS)' $(REPEATED)
 	$(GO) test -vet=off $(LINK) -count=1 -run '^TestStateMachine$$' ./osb/lifecycle -states 4000
 	DEFAULTPLAN_LONG=1 $(SERVING) $(SCENARIOS) -timeout 60m -p 2 -run '$(LONG_TESTS)' $(LONG)
