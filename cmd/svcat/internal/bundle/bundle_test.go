@@ -191,7 +191,7 @@ func TestBundleHoldsNoSecret(t *testing.T) {
 		"check.json":                 {`"whole": "no"`},
 		"versions.json":              {`"apiServer": "v1.36.0"`, `"registry.example.com/webhook:v1"`},
 		"deployments.json":           {`"--unresolved=wait"`, `"--tracing-endpoint=https://otel.example.com"`, `"--api-token=(left out)"`, `"TOKEN"`},
-		"webhooks.json":              {`"url": "https://webhook.example.com/mutate"`, `"notAfter": "2027-03-01T12:00:00Z"`},
+		"webhooks.json":              {`"url": "https://webhook.example.com"`, `"notAfter": "2027-03-01T12:00:00Z"`},
 		"secrets.json":               {`"name": "auth"`, `"kubernetes.io/basic-auth"`, `"tls.key"`, `"notAfter": "2027-03-01T12:00:00Z"`},
 		"configmaps.json":            {`"settings"`},
 		"clusterservicebrokers.json": {`"azure"`, `"BrokerRejected"`},

@@ -68,7 +68,7 @@ func workloadOf(d *appsv1.Deployment) workload {
 	w := workload{Name: d.Name, Wanted: d.Spec.Replicas, Ready: d.Status.ReadyReplicas, Containers: []container{}}
 	for i := range d.Spec.Template.Spec.Containers {
 		of := &d.Spec.Template.Spec.Containers[i]
-		one := container{Name: of.Name, Image: withoutSecret(of.Image), Args: redacted(of.Args)}
+		one := container{Name: of.Name, Image: of.Image, Args: redacted(of.Args)}
 		for _, variable := range of.Env {
 			one.Environment = append(one.Environment, variable.Name)
 		}
@@ -99,11 +99,11 @@ func redacted(args []string) []string {
 	return shown
 }
 
-// hostAlone is the value of a flag, of an address in it no more than scheme and host: paths may
-// hold tokens, too.
+// hostAlone is a text, of an address no more than scheme and host: users, paths and queries may hold
+// tokens.
 func hostAlone(text string) string {
-	if !strings.Contains(text, "://") {
-		return withoutSecret(text)
+	if !strings.Contains(text, "://") && !strings.ContainsAny(text, "@?#") {
+		return text
 	}
 	address, err := url.Parse(text)
 	if err != nil || address.Host == "" {
@@ -111,22 +111,6 @@ func hostAlone(text string) string {
 	}
 	return address.Scheme + "://" + address.Host
 }
-
-// withoutSecret is a text, or an address without what may be secret in one: a user, a query, a
-// fragment.
-func withoutSecret(text string) string {
-	if !strings.ContainsAny(text, "@?#") || digest.MatchString(text) {
-		return text
-	}
-	address, err := url.Parse(text)
-	if err != nil || address.Host == "" {
-		return leftOutValue
-	}
-	return address.Scheme + "://" + address.Host + address.EscapedPath()
-}
-
-// digest is an image by its digest.
-var digest = regexp.MustCompile(`^[\w./:-]+@sha256:[0-9a-f]{64}$`)
 
 // metrics adds those of each Pod of the installation that says where it serves them. Other Pods of
 // its namespace are not asked.
@@ -236,7 +220,7 @@ func (c *Collector) hooks(ctx context.Context, a *Archive) {
 func hookOf(name string, to admissionv1.WebhookClientConfig, rules []admissionv1.RuleWithOperations, policy *admissionv1.FailurePolicyType, timeout *int32) hook {
 	h := hook{Name: name, Service: to.Service, Rules: rules, FailurePolicy: policy, Timeout: timeout, Authorities: certificatesIn(to.CABundle)}
 	if to.URL != nil {
-		h.URL = withoutSecret(*to.URL)
+		h.URL = hostAlone(*to.URL)
 	}
 	return h
 }

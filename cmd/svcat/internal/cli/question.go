@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 )
 
@@ -20,20 +19,13 @@ type Question struct {
 
 // Ask returns nil if the answer is yes. It asks only where a person can type an answer.
 func (q *Question) Ask(ctx context.Context, env *Env) error {
-	if file, ok := env.In.(*os.File); ok && !isTerminal(file) {
+	if !env.Interactive() {
 		return Usagef("%s asks first, and there is no terminal to ask at: %s", q.Where, q.Instead)
 	}
 	if _, err := fmt.Fprintf(env.ErrOut, "%s [y/N]: ", q.Text); err != nil {
 		return fmt.Errorf("cannot ask: %w", err)
 	}
 	return answer(ctx, env.In)
-}
-
-// isTerminal says whether a person may type there. A character device that is no terminal,
-// such as /dev/null, gives no answer, which is not a yes.
-func isTerminal(file *os.File) bool {
-	info, err := file.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // answer waits for a yes. Ctrl-C ends the wait; the read itself cannot be cancelled.

@@ -41,7 +41,7 @@ func newUpdateInstance(env *cli.Env) *cobra.Command {
 	u := &update{env: env}
 	cmd := &cobra.Command{
 		Use:     "instance NAME",
-		Aliases: []string{"instances", "inst"},
+		Aliases: cli.Aliases("instance"),
 		Short:   "Change the parameters or the plan of an instance",
 		Long: `Change the parameters or the plan of an instance, and say what changed, by name and
 without values.

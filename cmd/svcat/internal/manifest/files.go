@@ -110,11 +110,7 @@ func (f *Files) readOne(env *cli.Env, file string) ([]Document, error) {
 
 // sayWaiting says that a person at a terminal is expected to type.
 func sayWaiting(env *cli.Env) {
-	in, ok := env.In.(*os.File)
-	if !ok {
-		return
-	}
-	if info, err := in.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+	if _, is := env.In.(*os.File); is && env.Interactive() {
 		_, _ = fmt.Fprintln(env.ErrOut, "reading standard input; end it with Ctrl-D")
 	}
 }
