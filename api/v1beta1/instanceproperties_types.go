@@ -2,6 +2,9 @@ package v1beta1
 
 import "k8s.io/apimachinery/pkg/runtime"
 
+// Redacted stands for a value from a Secret in status, events and logs.
+const Redacted = "<redacted>"
+
 // ServiceInstancePropertiesState is what a broker was sent.
 type ServiceInstancePropertiesState struct {
 	// ClusterServicePlanExternalName is the plan's name at the broker.

@@ -25,9 +25,6 @@ import (
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
 
-// redacted replaces a value from a Secret in status, events and logs.
-const redacted = "<redacted>"
-
 // reasonParameters is that of everything that is wrong with parameters.
 const reasonParameters = "ErrorWithParameters"
 
@@ -89,7 +86,7 @@ func (p Reader) Read(ctx context.Context, o client.Object, spec *runtime.RawExte
 			}
 		}
 		for key := range add {
-			given[key], shown[key] = ref.Name, redacted
+			given[key], shown[key] = ref.Name, v1beta1.Redacted
 		}
 		values, secret = overlaid(values, add), overlaid(secret, add)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
@@ -71,7 +72,7 @@ func (e *eraser) erase(text string) string {
 	for _, form := range e.forms {
 		for length := min(len(form)-1, len(rest)); length >= shortestRedacted; length-- {
 			if begun, ok := strings.CutSuffix(rest, form[:length]); ok {
-				return begun + redacted + cutMark
+				return begun + v1beta1.Redacted + cutMark
 			}
 		}
 	}
@@ -85,7 +86,7 @@ func (e *eraser) replacer(text string) *strings.Replacer {
 	var pairs []string
 	for _, form := range e.forms {
 		if strings.Contains(text, form) {
-			pairs = append(pairs, form, redacted)
+			pairs = append(pairs, form, v1beta1.Redacted)
 		}
 	}
 	return strings.NewReplacer(pairs...)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
@@ -88,7 +89,7 @@ func FuzzRedactor(f *testing.F) {
 	f.Add("s3cret", "it is ", true)
 	f.Add("a\"b\n\tc", "", false)
 	f.Fuzz(func(t *testing.T, value, before string, asJSON bool) {
-		if len(value) < shortestRedacted || strings.Contains(redacted, value) {
+		if len(value) < shortestRedacted || strings.Contains(v1beta1.Redacted, value) {
 			return
 		}
 		written := value
@@ -98,7 +99,7 @@ func FuzzRedactor(f *testing.F) {
 			written = string(encoded[1 : len(encoded)-1])
 		}
 		text := redactorOf(map[string]any{"k": value}, nil).Text(before + written)
-		assert.Contains(t, text, redacted)
-		assert.NotContains(t, strings.ReplaceAll(text, redacted, "\x00"), written)
+		assert.Contains(t, text, v1beta1.Redacted)
+		assert.NotContains(t, strings.ReplaceAll(text, v1beta1.Redacted, "\x00"), written)
 	})
 }

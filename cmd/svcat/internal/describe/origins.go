@@ -17,9 +17,6 @@ import (
 // backup: where its parameters came from is not known.
 const ruleRestored = "restored"
 
-// redacted is what the controller shows for a value from a Secret.
-const redacted = "<redacted>"
-
 // writeOrigins writes where each parameter came from: the class, the plan or the
 // user. It is YAML, as are the parameters above it.
 //
@@ -84,7 +81,7 @@ func origins(values, sent map[string]any, record v1beta1.AppliedDefaults) *print
 	for name, value := range sent {
 		at := merge.Pointer("").Child(name)
 		_, isDefault := record.From[string(at)]
-		if _, written := values[name]; value == redacted && (!written || isDefault) {
+		if _, written := values[name]; value == v1beta1.Redacted && (!written || isDefault) {
 			found[string(at)] = "Secret"
 		}
 	}

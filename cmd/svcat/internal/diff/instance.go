@@ -196,7 +196,7 @@ func (w *want) parameters(before *lifecycle.Request) string {
 }
 
 // redacted is what is recorded instead of a Secret's value, as JSON.
-const redacted = `"<redacted>"`
+const redacted = `"` + v1beta1.Redacted + `"`
 
 // leaves are the values of an object that are no objects themselves, as JSON, by their pointers.
 func leaves(values map[string]any) map[merge.Pointer]string {

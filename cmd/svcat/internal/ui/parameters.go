@@ -24,9 +24,6 @@ type parameters struct {
 	Truncated bool
 }
 
-// redacted is what the controller shows for a value from a Secret.
-const redacted = "<redacted>"
-
 // fromSecret is the origin of what only a Secret has.
 const fromSecret = "Secret"
 
@@ -44,7 +41,7 @@ func parametersOf(meta *metav1.ObjectMeta, stored *runtime.RawExtension, from []
 		}
 	}
 	for name, value := range metadataOf(sent) {
-		if value == redacted {
+		if value == v1beta1.Redacted {
 			list.redact(name)
 		}
 	}
@@ -56,7 +53,7 @@ func parametersOf(meta *metav1.ObjectMeta, stored *runtime.RawExtension, from []
 // default, which a Secret comes before.
 func (p *parameters) redact(name string) {
 	at := string(merge.Pointer("").Child(name))
-	row := explain.Parameter{Pointer: at, From: fromSecret, Value: redacted}
+	row := explain.Parameter{Pointer: at, From: fromSecret, Value: v1beta1.Redacted}
 	for i := range p.Rows {
 		switch {
 		case p.Rows[i].Pointer == at && p.Rows[i].From != "user":
