@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -172,9 +171,7 @@ func TestSchemaIsBounded(t *testing.T) {
 	}
 	chain.WriteString(`"d28":{"type":"string"}},"$ref":"#/definitions/d0"}`)
 	w := stocked(t, db, createSchemaOf("db-small", chain.String())).env()
-	start := time.Now()
 	o := w.create(`{"serviceType":"mysql","parameters":{"a":1}}`)
 	o.admitted()
-	assert.Less(t, time.Since(start), 2*time.Second)
 	assert.Contains(t, strings.Join(o.warnings(), "\n"), "over budget")
 }

@@ -113,11 +113,10 @@ func TestWaitEndsWhenStalled(t *testing.T) {
 	e := newEnv(t)
 	s := e.registered()
 	s.Next(osbtest.Provision, osbtest.Status(http.StatusBadRequest, `{"description": "no more disks"}`))
-	began := time.Now()
 	said := e.refused("helm", "install", "alone", e.aloneChart(s.serviceType), "--wait", "--timeout=90s")
 	assert.Contains(t, said, "no more disks")
 	assert.Contains(t, said, "Failed")
-	assert.Less(t, time.Since(began), time.Minute, "it is not waited for what cannot come")
+	assert.NotContains(t, said, "deadline exceeded", "helm does not wait for what cannot come")
 	e.must("helm", "uninstall", "alone", "--wait", "--timeout=60s")
 }
 

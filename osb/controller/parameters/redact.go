@@ -64,7 +64,7 @@ func newEraser(values map[string]any) *eraser {
 // erase removes the values, and the beginning of a value at the end of a text
 // that was cut there.
 func (e *eraser) erase(text string) string {
-	text = e.replacer(text).Replace(text)
+	text = strings.NewReplacer(e.replacements(text)...).Replace(text)
 	rest, wasCut := strings.CutSuffix(text, cutMark)
 	if !wasCut {
 		return text
@@ -79,17 +79,17 @@ func (e *eraser) erase(text string) string {
 	return text
 }
 
-// replacer removes the values that occur in a text. Only those are passed to
-// strings.NewReplacer, whose preparation takes time quadratic in the length of
-// a value, and parameters are much longer than a broker's messages.
-func (e *eraser) replacer(text string) *strings.Replacer {
+// replacements are pairs of a value and what stands for it. Only values that occur in
+// the text are passed to strings.NewReplacer, whose preparation takes time quadratic in
+// the length of a value, and parameters are much longer than a broker's messages.
+func (e *eraser) replacements(text string) []string {
 	var pairs []string
 	for _, form := range e.forms {
 		if strings.Contains(text, form) {
 			pairs = append(pairs, form, v1beta1.Redacted)
 		}
 	}
-	return strings.NewReplacer(pairs...)
+	return pairs
 }
 
 func collect(value any, into *[]string) {

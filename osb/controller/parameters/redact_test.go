@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -55,12 +54,9 @@ func TestRedactorText(t *testing.T) {
 func TestRedactorOfLongValues(t *testing.T) {
 	t.Parallel()
 	r := redactorOf(map[string]any{"k": strings.Repeat("x", 1<<20), "short": "s3cret"}, nil)
-	began := time.Now()
-	assert.Equal(t, "no <redacted>, <redacted>…", r.Text("no s3cret, xxxxxxxx…"))
-	assert.Less(t, time.Since(began), 5*time.Second)
-	began = time.Now()
-	assert.Equal(t, "it is provisioned", redactorOf(map[string]any{"k": strings.Repeat("x", 1<<20)}, nil).Text("it is provisioned"))
-	assert.Less(t, time.Since(began), 5*time.Second)
+	cut := "no s3cret, xxxxxxxx…"
+	assert.Equal(t, []string{"s3cret", v1beta1.Redacted}, r.all.replacements(cut), "what does not occur is not prepared for")
+	assert.Equal(t, "no <redacted>, <redacted>…", r.Text(cut))
 }
 
 // Of what is stored, only what comes from Secrets is taken out: the rest is in spec.
