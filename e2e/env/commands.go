@@ -35,8 +35,23 @@ type Result struct {
 	Code           int
 }
 
-// Exec runs a command until it exits, with whatever code.
+// Exec runs a command until it exits, with whatever code. Where a webhook had no time for
+// its first write, it runs again.
 func (c *Commands) Exec(command Command) Result {
+	c.Helper()
+	var got Result
+	c.Eventually(func() (bool, error) {
+		got = c.execOnce(command)
+		if got.Code != 0 && got.Stdout == "" && wait.WebhookTimedOut(got.Stderr) {
+			c.Logf("%s %v runs again: %s", command.Binary, command.Args, got.Stderr)
+			return false, errors.New(got.Stderr)
+		}
+		return true, nil
+	})
+	return got
+}
+
+func (c *Commands) execOnce(command Command) Result {
 	c.Helper()
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(c.Context(), c.stack.Binary(command.Binary), command.Args...)
@@ -54,19 +69,10 @@ func (c *Commands) Exec(command Command) Result {
 }
 
 // Svcat runs svcat in the namespace, as the administrator, and returns what it printed
-// to both outputs, standard output first. It must exit with 0. Where a webhook had no
-// time for its first write, it runs again.
+// to both outputs, standard output first. It must exit with 0.
 func (c *Commands) Svcat(args ...string) string {
 	c.Helper()
-	var got Result
-	c.Eventually(func() (bool, error) {
-		got = c.Exec(Command{Binary: "svcat", Args: c.inNamespace(args)})
-		if got.Code != 0 && got.Stdout == "" && wait.WebhookTimedOut(got.Stderr) {
-			c.Logf("svcat %v runs again: %s", args, got.Stderr)
-			return false, errors.New(got.Stderr)
-		}
-		return true, nil
-	})
+	got := c.Exec(Command{Binary: "svcat", Args: c.inNamespace(args)})
 	require.Zero(c, got.Code, "svcat %v: %s%s", args, got.Stdout, got.Stderr)
 	return got.Stdout + WithoutWaiting(got.Stderr)
 }

@@ -2,16 +2,28 @@ package stack
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // Kubectl runs kubectl as the administrator and returns what it wrote. The
-// error is kubectl's exit code; what is wrong is in stderr.
+// error is kubectl's exit code; what is wrong is in stderr. Where a webhook had no
+// time for its first write, it runs again.
 func (a *Access) Kubectl(ctx context.Context, stdin string, args ...string) (stdout, stderr string, err error) {
+	waited := wait.Eventually(ctx, func() (bool, error) {
+		stdout, stderr, err = a.kubectlOnce(ctx, stdin, args)
+		return err == nil || stdout != "" || !wait.WebhookTimedOut(stderr), err
+	})
+	return stdout, stderr, cmp.Or(err, waited)
+}
+
+func (a *Access) kubectlOnce(ctx context.Context, stdin string, args []string) (stdout, stderr string, err error) {
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, filepath.Join(a.options.Bin, "kubectl"), args...)
 	cmd.Env = a.Environment()

@@ -1,6 +1,7 @@
 package svcat_test
 
 import (
+	"errors"
 	"maps"
 	"regexp"
 	"slices"
@@ -138,7 +139,12 @@ func TestExplainCompletes(t *testing.T) {
 	for typed, want := range map[string][]string{
 		"ins": {"instance/mydb", "instant-" + e.Suffix}, "instance/m": {"instance/mydb"}, "b": {"binding/app"}, "si/": {"si/mydb"},
 	} {
-		words := e.Svcat("__complete", "explain", typed)
+		// Completion ends after some seconds without a list, so that a terminal is not held up.
+		var words string
+		e.Eventually(func() (bool, error) {
+			words = e.Svcat("__complete", "explain", typed)
+			return !strings.Contains(words, "ShellCompDirectiveError"), errors.New(words)
+		})
 		for _, word := range want {
 			assert.Regexp(t, "(?m)^"+word, words, typed)
 		}

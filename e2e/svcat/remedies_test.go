@@ -10,8 +10,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 )
 
 // offered are the commands of svcat in a denial, in its order.
@@ -96,13 +94,8 @@ func (r *remedies) own(text string) string { return strings.ReplaceAll(text, "SU
 // attempt runs kubectl with standard input and arguments.
 func (r *remedies) attempt(call []string) (said string, err error) {
 	r.Helper()
-	r.Eventually(func() (bool, error) {
-		var stdout, stderr string
-		stdout, stderr, err = r.Stack.Kubectl(r.Context(), call[0], call[1:]...)
-		said = stdout + stderr
-		return !wait.WebhookTimedOut(stderr), nil
-	})
-	return said, err
+	stdout, stderr, err := r.Stack.Kubectl(r.Context(), call[0], call[1:]...)
+	return stdout + stderr, err
 }
 
 // paste runs a command line as a person pastes it.
