@@ -96,6 +96,9 @@ func TestGetLists(t *testing.T) {
 	assert.Equal(t, "large   false\nsmall   true\n", s.Svcat(append(plans, "--sort-by", ".spec.description", "-o", "custom-columns=NAME:.spec.externalName,FREE:.spec.free")...))
 	assert.Regexp(t, `^ +\S+ +large (?s:.*)\n +\S+ +small `, s.Svcat(append(plans, "--sort-by", ".spec.description")...))
 	assert.Regexp(t, `mysql-\S+ +\S+ +large +yes +Databases\n +mysql-\S+ +small +free +yes\n`, s.Svcat("marketplace", "--type", s.Name("mysql")), "the cluster's plans can be ordered in the namespace")
+	market := []string{"marketplace", "--no-headers", "-l", "servicecatalog.k8s.io/spec.clusterServiceClassRef.name=" + s.classLabel()}
+	assert.Equal(t, db+"\n", s.Svcat(append(market, "-o", "custom-columns=NAME:.spec.externalName")...))
+	assert.Regexp(t, `^[^\n]+ large [^\n]+\n[^\n]+ small [^\n]+\n$`, s.Svcat(append(market, "--sort-by", ".spec.description")...))
 
 	watch := s.start("", "get", "instances", "--watch")
 	seen := func(text string) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
@@ -26,8 +27,8 @@ type listing struct {
 	// plural is what is listed, as in "plans"; kind is its kind in a namespace, with Cluster
 	// before it that of the cluster.
 	plural, kind string
-	// command is what lists it.
-	command string
+	// command is what lists it; resources are what --sort-by is about, as in "plans".
+	command, resources string
 	// kinds are those of a list of the cluster's that has several, instead of kind.
 	kinds []string
 	// also are kinds that the rows tell about, too: of either scope, as kind.
@@ -36,13 +37,20 @@ type listing struct {
 	namespacedOnly bool
 	// one says that one object was named, and is shown alone.
 	one bool
-	// filters are what narrows the list, as in "of type mysql".
+	// filters are what narrows the list, as in "of type mysql"; part says that it never has all
+	// of its kind.
 	filters []string
+	part    bool
+	// labels select the objects of the kind; nil: all of them.
+	labels labels.Selector
 }
 
 // listing is a run for a kind of either scope. With --default it is narrowed in these words.
 func (f *flags) listing(plural, kind, narrowed string, args []string) *listing {
-	l := &listing{output: f.out, by: f, where: f.scope.Resolve, plural: plural, kind: kind, command: "svcat get " + plural}
+	l := &listing{
+		output: f.out, by: f, where: f.scope.Resolve, plural: plural, kind: kind,
+		command: "svcat get " + plural, resources: plural, labels: f.labels,
+	}
 	if len(args) == 1 {
 		l.one = true
 		l.filters = append(l.filters, "called "+args[0])
@@ -80,6 +88,11 @@ func (l *listing) show(ctx context.Context, load loader) error {
 	if l.client, err = l.env.Client(); err != nil {
 		return err
 	}
+	return l.list(ctx, load)
+}
+
+// list writes what load finds in the scope.
+func (l *listing) list(ctx context.Context, load loader) error {
 	layout := l.layout()
 	if l.by.watch {
 		return follower{l, load}.follow(ctx)
@@ -179,6 +192,9 @@ func (l *listing) ofCluster(load loader) string {
 	}
 	return fmt.Sprintf("; the cluster has %d: %s", len(found.keys()), strings.Join(words, " "))
 }
+
+// narrowed says that not all objects of the scope are listed.
+func (l *listing) narrowed() bool { return l.part || len(l.filters) > 0 }
 
 // nothing is the sentence for an empty list.
 func (l *listing) nothing() string {

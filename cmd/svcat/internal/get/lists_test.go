@@ -32,15 +32,19 @@ func TestOffers(t *testing.T) {
 		{key: key{name: "1"}, class: "db-id", classTitle: "db", title: "large", status: catalog.Active, serviceType: "mysql", price: "9.50 usd / MONTHLY"},
 		{key: key{name: "4"}, class: "db-id", classTitle: "db", title: "gone", status: "Deprecated"},
 	}}
-	rows := table[offerRow]{(&market{}).offers(s), offerColumns, true}
-	columns, lines := rows.cells(layoutTable)
+	offers := offerTable{table[offerRow]{(&market{}).offers(s), offerColumns, true}, false}
+	columns, lines := offers.cells(layoutTable)
 	assert.Equal(t, []string{"type", "class", "plans", "price", "bindable", "description"}, columns)
 	assert.Equal(t, [][]string{
 		{"mysql", "db", "large", "9.50 usd / MONTHLY", "yes", "Databases"},
 		{"mysql*", "", "small", "free", "no", ""},
 		{"", "own", "tiny", "", "yes", "Ours"},
 	}, lines, "a class once; a plan may say itself whether it is bindable")
-	assert.Equal(t, []key{db, db, empty}, rows.keys(), "objects are the classes")
+	assert.Equal(t, []key{{name: "1"}, {name: "2"}, {namespace: "dev", name: "3"}}, offers.keys(), "a plan a row")
+	assert.Equal(t, []key{db, empty}, classesOf(offers.of, s).keys(), "objects are the classes")
+	offers.alone = true
+	_, lines = offers.cells(layoutTable)
+	assert.Equal(t, []string{"mysql*", "db", "small", "free", "no", "Databases"}, lines[1], "a row that is printed alone shows its class")
 }
 
 // TestEmptyNamespace: what is not in the namespace may be in the cluster.

@@ -15,13 +15,10 @@ import (
 type offerRow struct {
 	planRow
 
-	// class is the class's name, and description what it is; empty below its first plan.
-	class, description string
-	bindable           bool
+	// description is that of the class, as bindable is where the plan does not say.
+	description string
+	bindable    bool
 }
-
-// own is the class, which is what is printed as an object.
-func (o offerRow) own() key { return o.of() }
 
 // offerColumns are the columns of the marketplace in each layout.
 var offerColumns = map[string][]string{
@@ -32,9 +29,32 @@ var offerColumns = map[string][]string{
 
 func (o offerRow) cells(layout string) map[string]string {
 	return map[string]string{
-		"type": o.typeCell(), "class": o.class, "plans": o.title, "price": o.price, "bindable": yesNo(o.bindable),
+		"type": o.typeCell(), "class": o.classTitle, "plans": o.title, "price": o.price, "bindable": yesNo(o.bindable),
 		"scope": o.scope, "description": descriptionIn(layout, o.description),
 	}
+}
+
+// An offerTable shows a class once, above its plans. Rows that are printed when they change
+// have no row above, so each shows its class.
+type offerTable struct {
+	table[offerRow]
+
+	alone bool
+}
+
+func (t offerTable) cells(layout string) (columns []string, lines [][]string) {
+	columns, lines = t.table.cells(layout)
+	for i := 1; i < len(lines) && !t.alone; i++ {
+		if t.of[i].of() != t.of[i-1].of() {
+			continue
+		}
+		for j, column := range columns {
+			if column == "class" || column == "description" {
+				lines[i][j] = ""
+			}
+		}
+	}
+	return columns, lines
 }
 
 // A market is one run of `marketplace`.
@@ -58,11 +78,15 @@ alone. PRICE is what the broker says in the plan's metadata.costs, such as
 price is empty. A ? stands for costs that the broker wrote in another form than the
 Open Service Broker API describes.
 
-With -o, such as -o json, the classes are printed.`,
+--selector is for the labels of plans, and --sort-by for a field of theirs. With -o,
+such as -o json or -o custom-columns, the classes of these plans are printed, and
+--sort-by is for a field of the classes.`,
 		Example: `  svcat marketplace
   svcat marketplace --namespace dev
   svcat marketplace --all-namespaces
-  svcat mp --type mysql`,
+  svcat mp --type mysql
+  svcat mp -l tier=gold --sort-by .spec.weight
+  svcat mp --watch`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return cli.Usagef("%s takes no arguments, not %q", cmd.CommandPath(), args[0])
@@ -70,25 +94,57 @@ With -o, such as -o json, the classes are printed.`,
 			return nil
 		},
 	}, f.run)
+	f.bindList(cmd)
 	f.bindScope(cmd)
 	f.bindFilter(cmd, "type", "", "Show the plans of this type only")
 	return cmd
 }
 
 func (f *market) run(ctx context.Context, args []string) error {
-	l := f.listing("plans to order", "ServiceClass", "", args)
+	l := f.ofOffers(args)
+	return l.show(ctx, f.loader(ctx, l))
+}
+
+// ofOffers is a run that lists plans or, as objects, their classes. Plans that cannot be
+// ordered are left out, and so are classes without others.
+func (f *market) ofOffers(args []string) *listing {
+	l := f.listing("plans to order", "ServicePlan", "", args)
 	// An instance may be of the cluster's plans in every namespace.
-	l.where, l.command = f.scope.Nearest, "svcat marketplace"
-	return l.show(ctx, func(scope cli.Scope) (rows, error) {
-		s, err := loadOfferings(ctx, l.client, scope, nil)
+	l.where, l.command, l.resources, l.part = f.scope.Nearest, "svcat marketplace", "plans", true
+	l.also = []string{"ServiceType", "ServiceClass"}
+	if l.layout() == "" {
+		l.kind, l.resources, l.also = "ServiceClass", "classes", []string{"ServiceType", "ServicePlan"}
+		l.labels = nil // those of plans
+	}
+	return l
+}
+
+func (f *market) loader(ctx context.Context, l *listing) loader {
+	return func(scope cli.Scope) (rows, error) {
+		s, err := loadOfferings(ctx, l.client, scope, f.labels)
 		if err != nil {
 			return nil, err
 		}
-		return table[offerRow]{f.offers(s), offerColumns, true}, nil
-	})
+		offers := f.offers(s)
+		if l.layout() == "" {
+			return classesOf(offers, s), nil
+		}
+		return offerTable{table[offerRow]{offers, offerColumns, true}, f.watch}, nil
+	}
 }
 
-// offers are the plans that can be ordered, class by class.
+// classesOf are the classes of offers.
+func classesOf(offers []offerRow, s *offerings) rows {
+	classes := table[classRow]{columns: classColumns}
+	for i := range offers {
+		if i == 0 || offers[i].of() != offers[i-1].of() {
+			classes.of = append(classes.of, s.classes[offers[i].of()])
+		}
+	}
+	return classes
+}
+
+// offers are the plans that can be ordered, one class after the other.
 func (f *market) offers(s *offerings) []offerRow {
 	plans := slices.DeleteFunc(s.plans, func(p planRow) bool {
 		return p.status != catalog.Active || s.classes[p.of()].status != catalog.Active || !f.wants(p.serviceType, "", true)
@@ -100,12 +156,9 @@ func (f *market) offers(s *offerings) []offerRow {
 	var offers []offerRow
 	for i := range plans {
 		class := s.classes[plans[i].of()]
-		offer := offerRow{planRow: plans[i], bindable: class.bindable}
+		offer := offerRow{planRow: plans[i], description: class.description, bindable: class.bindable}
 		if plans[i].bindable != nil {
 			offer.bindable = *plans[i].bindable
-		}
-		if i == 0 || plans[i].of() != plans[i-1].of() {
-			offer.class, offer.description = plans[i].classTitle, class.description
 		}
 		offers = append(offers, offer)
 	}

@@ -27,7 +27,7 @@ func (l *listing) showObjects(ctx context.Context, load loader) error {
 		return err
 	}
 	var wanted map[key]bool
-	if len(l.filters) > 0 {
+	if l.narrowed() {
 		wanted, err = l.wanted(ctx, load)
 	} else {
 		// Nothing is written before every list has begun to come in.
@@ -123,7 +123,7 @@ func (l *listing) walk(ctx context.Context, reader client.Reader, each func(*uns
 	}
 	for _, scope := range slices.Backward(l.scope.Split()) {
 		for _, list := range l.listsIn(scope) {
-			if err := catalog.Pages(ctx, reader, list, visit, client.InNamespace(scope.Namespace), catalog.Selected(l.by.labels)); err != nil {
+			if err := catalog.Pages(ctx, reader, list, visit, client.InNamespace(scope.Namespace), catalog.Selected(l.labels)); err != nil {
 				return err
 			}
 		}

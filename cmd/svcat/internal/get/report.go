@@ -137,7 +137,7 @@ type objectReport struct {
 
 func (r *objectReport) update(ctx context.Context) error {
 	var wanted map[key]bool
-	if len(r.filters) > 0 {
+	if r.narrowed() {
 		found, err := r.readable(ctx, r.load)
 		if err != nil && (!r.begun || !catalog.IsNotFound(err)) {
 			return err

@@ -80,7 +80,7 @@ func (l sorter) known(values []any) error {
 	if len(values) == 0 || slices.ContainsFunc(values, func(value any) bool { return value != nil }) {
 		return nil
 	}
-	return cli.Usagef("--sort-by %s: none of the %s has this field; see svcat get %s -o yaml for those that there are", l.by.sortBy, l.plural, l.plural)
+	return cli.Usagef("--sort-by %s: none of the %s has this field; see svcat get %s -o yaml for those that there are", l.by.sortBy, l.resources, l.resources)
 }
 
 // value is the first value that an object has at the path of --sort-by; nil: none.

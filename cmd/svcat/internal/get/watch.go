@@ -159,7 +159,7 @@ func (l follower) watchers(ctx context.Context) ([]watch.Interface, error) {
 // alsoIn are the kinds besides the listed ones that rows of a scope tell about; objects alone
 // tell about none.
 func (l follower) alsoIn(scope cli.Scope) []string {
-	if l.layout() == "" && len(l.filters) == 0 {
+	if l.layout() == "" && !l.narrowed() {
 		return nil
 	}
 	kinds := slices.Clone(l.also)
