@@ -3,6 +3,7 @@ package suggest
 import (
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
@@ -104,10 +105,11 @@ func (p Plan) annotate(value string) string {
 	return "kubectl annotate " + p.resource() + " " + v1beta1.AnnotationDefaultPlan + value
 }
 
-// name is the plan as svcat takes it. What svcat would take for a flag, or split
-// elsewhere, is named by its Kubernetes name.
+// name is the plan as svcat takes it. What svcat would take for a flag, or split elsewhere, and
+// what cannot be seen, is named by its Kubernetes name.
 func (p Plan) name() string {
-	if p.Class == "" || p.External == "" || strings.HasPrefix(p.Class, "-") || strings.Contains(p.Class, "/") {
+	hidden := func(r rune) bool { return !unicode.IsPrint(r) }
+	if strings.ContainsFunc(p.Class+p.External, hidden) || p.Class == "" || p.External == "" || strings.HasPrefix(p.Class, "-") || strings.Contains(p.Class, "/") {
 		return "--kube-name " + p.Name
 	}
 	return Word(p.Class + "/" + p.External)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/termtext"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
 // claimsOf are the plans of each type that say that they are its default, apart from
@@ -35,7 +36,7 @@ func claimsOf(entries *resolve.Catalog) map[resolve.Ref]claim {
 		c, title := claims[at], termtext.Line(cmp.Or(class.ExternalName, class.Name)+"/"+cmp.Or(plan.ExternalName, plan.Name))
 		switch {
 		case recorded[at] == plan.Ref:
-			c.recorded = title
+			c.recorded, c.keep = title, suggest.PlanOf(plan, class).MakeDefault().Svcat
 		case plan.Default:
 			c.annotated = append(c.annotated, title)
 		}

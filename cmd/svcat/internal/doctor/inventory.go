@@ -55,8 +55,8 @@ func (v inventory) check(ctx context.Context, check, what string, read reading, 
 type place struct {
 	// name is an object there by its name, and within follows a noun in a sentence.
 	name, within string
-	// find and set are svcat's flags for reading there, and for setting a default.
-	find, set string
+	// find are svcat's flags for reading there.
+	find string
 	// down is the finding about a broker there that is not ready: the cluster's is part of
 	// the installation, a namespace's is its owner's affair.
 	down func(check, do, format string, args ...any) finding
@@ -65,10 +65,9 @@ type place struct {
 // placeOf is the place of an object.
 func placeOf(namespace, name string) place {
 	if namespace == "" {
-		return place{name: name, find: "--scope cluster", set: "--cluster", down: failedf}
+		return place{name: name, find: "--scope cluster", down: failedf}
 	}
-	scope := "--scope namespace -n " + namespace
-	return place{name: namespace + "/" + name, within: fmt.Sprintf(" in namespace %q", namespace), find: scope, set: scope, down: warningf}
+	return place{name: namespace + "/" + name, within: fmt.Sprintf(" in namespace %q", namespace), find: "--scope namespace -n " + namespace, down: warningf}
 }
 
 // some are the first of many names.

@@ -10,6 +10,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/termtext"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
 const typesCheck = "types"
@@ -67,7 +68,7 @@ func judgeTypes(lacks []catalog.Unresolved) []finding {
 		if len(titles) > 0 {
 			message += ": " + some(titles)
 		}
-		findings = append(findings, warningf(typesCheck, "choose one: "+command("CLASS/PLAN", lack.Type), "%s", message))
+		findings = append(findings, warningf(typesCheck, "choose one: "+suggest.Choose(lack.Type).Svcat, "%s", message))
 	}
 	return findings
 }
@@ -85,9 +86,11 @@ func stateOf(why *resolve.Error) string {
 
 // A claim is what the plans of one type and scope say of themselves.
 type claim struct {
-	// recorded is the recorded default, annotated the others that are annotated.
+	// recorded is the recorded default, annotated the others that are annotated; keep is the
+	// command that makes the recorded one the default again.
 	recorded  string
 	annotated []string
+	keep      string
 }
 
 // judgeClaims is a warning for each type of which other plans are annotated than the
@@ -102,7 +105,7 @@ func judgeClaims(entries *resolve.Catalog) []finding {
 			continue
 		}
 		slices.Sort(c.annotated)
-		findings = append(findings, warningf(typesCheck, "keep it: "+command(c.recorded, at),
+		findings = append(findings, warningf(typesCheck, "keep it: "+c.keep,
 			"%s has %s as its default, but annotated as such are also: %s", titled(at), c.recorded, some(c.annotated)))
 	}
 	return findings
@@ -110,11 +113,6 @@ func judgeClaims(entries *resolve.Catalog) []finding {
 
 // titled is a type in a sentence.
 func titled(at resolve.Ref) string { return "type " + at.Name + placeOf(at.Namespace, at.Name).within }
-
-// command makes a plan its type's default.
-func command(plan string, serviceType resolve.Ref) string {
-	return "svcat set plan " + plan + " --default " + placeOf(serviceType.Namespace, plan).set
-}
 
 func byScope(a, b resolve.Ref) int {
 	return strings.Compare(a.Namespace+"/"+a.Name, b.Namespace+"/"+b.Name)

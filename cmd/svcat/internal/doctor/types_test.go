@@ -15,7 +15,7 @@ import (
 // resolvetest's words.
 func TestJudgeTypes(t *testing.T) {
 	t.Parallel()
-	const choose, chooseInDev = "choose one: svcat set plan CLASS/PLAN --default --cluster", "choose one: svcat set plan CLASS/PLAN --default --scope namespace -n dev"
+	const choose, chooseInDev = "choose one: svcat set plan CLASS/PLAN --default --cluster", "choose one: svcat set plan CLASS/PLAN --default -n dev"
 	cases := map[string]struct {
 		reason, catalog string
 		want            []finding
@@ -65,4 +65,10 @@ func TestTitlesAreLines(t *testing.T) {
 	claims := judgeClaims(entries)
 	require.Len(t, claims, 1)
 	assert.Contains(t, claims[0].Message, "has my sql/a ok as its default, but annotated as such are also: my sql/b\ufffd[2J\ufffd\ufffd")
+	assert.Equal(t, "keep it: svcat set plan --kube-name a --default --cluster", claims[0].Do, "a name that cannot be seen cannot be pasted")
+
+	entries.Classes[0].ExternalName, entries.Plans[0].ExternalName = "my sql", "a; rm -rf $HOME"
+	claims = judgeClaims(entries)
+	require.Len(t, claims, 1)
+	assert.Equal(t, "keep it: svcat set plan 'my sql/a; rm -rf $HOME' --default --cluster", claims[0].Do, "it is one word of the shell's")
 }
