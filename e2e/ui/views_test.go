@@ -3,6 +3,7 @@ package ui_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -36,6 +37,7 @@ func TestEveryViewFitsAndIsAccessible(t *testing.T) {
 	root := ask(b, chromedp.Location())
 	for _, view := range []struct{ path, heading string }{
 		{"", "Types on offer"}, {"types/" + mysql, mysql}, {"plans", "All plans"}, {"plans?type=none", "All plans"}, {"plans?free=perhaps", "There is no such filter"},
+		{"plans?namespace=default", "All plans"}, {"?namespace=" + strings.Repeat("long-", 12) + "end", "Types on offer"}, {"?namespace=No", "This names no namespace"},
 		{plan, small}, {"instances", "Instances and bindings"}, {"bindings/access", "access"}, {"types/none", "There is no such thing"}, {"nowhere", "Not Found"},
 	} {
 		b.open(root+view.path, view.heading)

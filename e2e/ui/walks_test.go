@@ -86,6 +86,45 @@ func TestWithoutJavaScript(t *testing.T) {
 	b.behaved(address)
 }
 
+// TestAnotherNamespace: a person chooses another namespace, without a script; what the pages show,
+// try and give to copy is then for it. Who may not list namespaces types the name.
+func TestAnotherNamespace(t *testing.T) {
+	t.Parallel()
+	e, b := newEnv(t), newBrowser(t)
+	e.Apply(shop)
+	e.recorded()
+	other, small := e.Name("other"), e.Name("azure")+"/small"
+	e.Kubectl("", "create", "namespace", other)
+	t.Cleanup(func() { e.Kubectl("", "delete", "namespace", other, "--wait=false") })
+	e.Kubectl("{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ServiceInstance, metadata: {name: theirs, namespace: "+other+"}, spec: {serviceType: "+e.Name("mysql")+", parameters: {size: 5}}}", "create", "-f", "-")
+	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
+		return err
+	}))
+	address := e.serve(e.Kubeconfig(), "--allow-create")
+	b.open(address, "Types on offer")
+	b.do(chromedp.SetValue("//select[@id='namespace']", other), clickOn("//header//button[normalize-space()='Go']"))
+	b.do(chromedp.WaitVisible("//select[@id='namespace']/option[@selected][normalize-space()='" + other + "']"))
+	b.click("Instances", "Instances and bindings")
+	b.click("theirs", "theirs")
+	b.click("All plans", "All plans")
+	b.click(small, small)
+	b.fill("Name of the instance", "mine")
+	b.fill("size", "20")
+	b.send("It would be admitted")
+	assert.Contains(t, b.text("#yaml"), "namespace: "+other)
+	assert.Contains(t, b.text("#svcat"), "--namespace="+other)
+	b.sees("There is no button to create it, because svcat ui was started for namespace " + e.Namespace)
+	b.behaved(address)
+
+	kubeconfig, user := e.user()
+	e.GrantClusterRole(user, "servicecatalog-catalog-view")
+	e.GrantRole(user, "servicecatalog-view")
+	b.open(e.serve(kubeconfig), "Types on offer")
+	b.do(chromedp.SetValue("//input[@id='namespace']", other), clickOn("//header//button[normalize-space()='Go']"))
+	b.sees(" in namespace " + other + ".")
+}
+
 // firstOf are the first cells of rows.
 func firstOf(rows [][]string) []string {
 	var cells []string

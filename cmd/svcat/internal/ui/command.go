@@ -22,9 +22,10 @@ with its origin, and gives the svcat command and the YAML to copy. It stores not
 unless you give --allow-create: then a button creates what the dry run has shown, with
 your own rights, and the page shows the progress until the instance is ready.
 
-The page is on this machine's loopback only, with the rights of your kubeconfig, for
-the namespace of --namespace or of its context. The address that is printed works
-once, in one browser. No Secret is read. Ctrl-C ends it.
+The page is on this machine's loopback only, with the rights of your kubeconfig. It
+begins with the namespace of --namespace or of the context, and can show any other;
+it creates only in that one. The address that is printed works once, in one browser.
+No Secret is read. Ctrl-C ends it.
 
 Explanations are for a webhook with its default options; where yours has others, give
 them here, as for svcat explain.`

@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
-	"net/url"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -82,7 +81,7 @@ func (p catalogPages) create(r *http.Request) (*answer, error) {
 		}
 	}
 	if done.Admitted() {
-		return &answer{elsewhere: "/instances/" + url.PathEscape(object.GetName())}, nil
+		return &answer{elsewhere: p.offers.Link(instancePath(object.GetName()))}, nil
 	}
 	view.Trial = done
 	view.Form.blame(done.refused)

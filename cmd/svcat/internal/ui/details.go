@@ -13,6 +13,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/explain"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/rights"
+	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
 // A fact is a line of what is known of an object.
@@ -41,6 +42,8 @@ type detail struct {
 	// Bindings are those of an instance; NoBindings says that they may not be listed.
 	Bindings   []bindingRow
 	NoBindings bool
+	// Describe is the command that shows the keys of a binding's Secret.
+	Describe string
 	// Difference and Tree are svcat explain's; empty where they cannot be told.
 	Difference, Tree string
 	Notes            []string
@@ -63,7 +66,7 @@ func (p orderPages) instance(r *http.Request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	row := instanceRowOf(found)
+	row := p.instanceRowOf(found)
 	bindings, noBindings := p.bindingRows(r.Context(), found.Name)
 	told, untold := p.asker.Instance(r.Context(), client.ObjectKeyFromObject(found))
 	missing := errors.Join(noBindings, untold)
@@ -132,9 +135,9 @@ func (p orderPages) binding(r *http.Request) (*answer, error) {
 	if state := found.Status.ExternalProperties; state != nil {
 		sent = state.Parameters
 	}
-	row := bindingRowOf(found)
+	row := p.bindingRowOf(found)
 	shown := &detail{
-		Name: found.Name, State: row.State, Look: row.Look,
+		Name: found.Name, State: row.State, Look: row.Look, Describe: "svcat describe binding " + suggest.Word(found.Name) + p.flag() + p.flags,
 		Facts: facts(
 			fact{"Instance", row.Instance}, fact{"Secret", row.Secret}, fact{"External ID", cmp.Or(found.Status.ExternalID, found.Spec.ExternalID)},
 			fact{"Operation", string(found.Status.CurrentOperation)},

@@ -15,7 +15,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -53,6 +55,9 @@ type cluster struct {
 	lost    error
 	// broken is what every read ends with.
 	broken error
+	// namespaces are those that can be listed, and many says that they are not all.
+	namespaces []string
+	many       bool
 }
 
 // readers are those of clusters that are only read, by their documents.
@@ -61,7 +66,7 @@ var readers sync.Map
 // newCluster holds the objects of YAML documents, which need no apiVersion.
 func newCluster(t *testing.T, documents string, denied ...string) *cluster {
 	t.Helper()
-	c := &cluster{t: t, denied: denied}
+	c := &cluster{t: t, denied: denied, namespaces: []string{"shop", "dev"}}
 	for document := range strings.SplitSeq(documents, "\n---\n") {
 		object := &unstructured.Unstructured{}
 		require.NoError(t, yaml.Unmarshal([]byte(document), &object.Object))
@@ -140,6 +145,15 @@ func (c *cluster) Get(ctx context.Context, key client.ObjectKey, object client.O
 func (c *cluster) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
 	if err := c.may("list", list); err != nil {
 		return err
+	}
+	if all, is := list.(*corev1.NamespaceList); is {
+		for _, name := range c.namespaces {
+			all.Items = append(all.Items, corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+		}
+		if c.many {
+			all.Continue = "more"
+		}
+		return nil
 	}
 	return c.reader.List(ctx, list, options...)
 }

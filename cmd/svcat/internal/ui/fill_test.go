@@ -19,11 +19,12 @@ var made = regexp.MustCompile(`name="made" value="([0-9a-f]+)"`)
 func (v *visitor) fill(path string, form url.Values) url.Values {
 	v.Helper()
 	_, body := v.get(path)
+	plan, _, _ := strings.Cut(path[strings.LastIndex(path, "/")+1:], "?")
 	mark := made.FindStringSubmatch(body)
 	require.NotNil(v, mark, body)
 	filled := url.Values{"made": {mark[1]}}
 	for _, object := range v.cluster.objects {
-		if object.GetName() != path[strings.LastIndex(path, "/")+1:] {
+		if object.GetName() != plan {
 			continue
 		}
 		spec, _, err := unstructured.NestedMap(object.Object, "spec", "instanceCreateParameterSchema")

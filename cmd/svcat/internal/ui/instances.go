@@ -32,9 +32,12 @@ type bindingRow struct {
 
 // The orderPages are those about the instances and bindings of a namespace.
 type orderPages struct {
-	reader    client.Reader
-	namespace string
-	asker     *explain.Asker
+	place
+
+	reader client.Reader
+	asker  *explain.Asker
+	// flags are those with which commands reach the same cluster.
+	flags string
 }
 
 // all is the page of the namespace's instances and bindings.
@@ -54,7 +57,7 @@ func (p orderPages) instanceRows(ctx context.Context) ([]instanceRow, error) {
 	var rows []instanceRow
 	err := catalog.Pages(ctx, p.reader, &v1beta1.ServiceInstanceList{}, func(object runtime.Object) error {
 		if instance, ok := object.(*v1beta1.ServiceInstance); ok {
-			rows = append(rows, instanceRowOf(instance))
+			rows = append(rows, p.instanceRowOf(instance))
 		}
 		return nil
 	}, client.InNamespace(p.namespace))
@@ -62,12 +65,15 @@ func (p orderPages) instanceRows(ctx context.Context) ([]instanceRow, error) {
 	return rows, err
 }
 
-func instanceRowOf(instance *v1beta1.ServiceInstance) instanceRow {
-	row := instanceRow{Name: instance.Name, Link: "/instances/" + url.PathEscape(instance.Name), Type: instance.Type()}
+func (p place) instanceRowOf(instance *v1beta1.ServiceInstance) instanceRow {
+	row := instanceRow{Name: instance.Name, Link: p.Link(instancePath(instance.Name)), Type: instance.Type()}
 	row.State, row.Look = stateOf(instance.Status.Conditions)
 	row.Class, row.Plan = catalog.ClassAndPlan(instance)
 	return row
 }
+
+// instancePath is the path of an instance's page.
+func instancePath(name string) string { return "/instances/" + url.PathEscape(name) }
 
 // bindingRows are the bindings of the namespace, or of one of its instances: those that
 // name it, and the one whose own it is.
@@ -77,7 +83,7 @@ func (p orderPages) bindingRows(ctx context.Context, instance string) ([]binding
 		binding, ok := object.(*v1beta1.ServiceBinding)
 		of := types.NamespacedName{Namespace: p.namespace, Name: instance}
 		if ok && (instance == "" || catalog.InstanceOf(binding) == of) {
-			rows = append(rows, bindingRowOf(binding))
+			rows = append(rows, p.bindingRowOf(binding))
 		}
 		return nil
 	}, client.InNamespace(p.namespace))
@@ -85,8 +91,8 @@ func (p orderPages) bindingRows(ctx context.Context, instance string) ([]binding
 	return rows, err
 }
 
-func bindingRowOf(binding *v1beta1.ServiceBinding) bindingRow {
-	row := bindingRow{Name: binding.Name, Link: "/bindings/" + url.PathEscape(binding.Name), Secret: cmp.Or(binding.Spec.SecretName, binding.Name)}
+func (p place) bindingRowOf(binding *v1beta1.ServiceBinding) bindingRow {
+	row := bindingRow{Name: binding.Name, Link: p.Link("/bindings/" + url.PathEscape(binding.Name)), Secret: cmp.Or(binding.Spec.SecretName, binding.Name)}
 	row.State, row.Look = stateOf(binding.Status.Conditions)
 	row.Instance = catalog.InstanceTitle(binding)
 	return row

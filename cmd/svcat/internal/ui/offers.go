@@ -48,8 +48,8 @@ const (
 // plansPath is below which the pages of plans are.
 const plansPath = "/plans/"
 
-// linkTo is the address of a plan's page.
-func linkTo(plan resolve.Ref) string {
+// pathOf is the path of a plan's page.
+func pathOf(plan resolve.Ref) string {
 	scope := ofCluster
 	if plan.Namespace != "" {
 		scope = ofNamespace
@@ -60,18 +60,18 @@ func linkTo(plan resolve.Ref) string {
 // A market reads the catalog that an instance in a namespace chooses from: the cluster's, and
 // the namespace's own.
 type market struct {
-	reader    client.Reader
-	namespace string
+	reader client.Reader
+	place
 }
 
 // offerOf is a plan of a class as a table shows it.
-func offerOf(class *catalog.Class, plan *catalog.Plan) offer {
+func (m market) offerOf(class *catalog.Class, plan *catalog.Plan) offer {
 	row := offer{
 		Class: plan.ClassName, Plan: plan.Title(), Type: plan.Spec.ServiceType, Scope: plan.Scope(),
 		Description: plan.Spec.Description, Attributes: plan.Attributes(), Costs: catalog.Costs(plan.Spec.ExternalMetadata), Free: plan.Spec.Free,
 		ref: catalog.RefOf(plan.Object),
 	}
-	row.Link = linkTo(row.ref)
+	row.Link = m.Link(pathOf(row.ref))
 	if class != nil {
 		row.Class, row.Type = class.Title(), cmp.Or(row.Type, class.Spec.ServiceType)
 		row.Bindable, row.Updatable = class.Spec.Bindable, class.Spec.PlanUpdatable
@@ -117,9 +117,9 @@ func (m market) list(ctx context.Context, serviceType string) (rows []offer, den
 		if plan.State() != catalog.Active || ok && class.State() != catalog.Active {
 			continue
 		}
-		row := offerOf(nil, plan)
+		row := m.offerOf(nil, plan)
 		if ok {
-			row = offerOf(&class, plan)
+			row = m.offerOf(&class, plan)
 		}
 		if serviceType == "" || row.Type == serviceType {
 			rows = append(rows, row)

@@ -71,11 +71,11 @@ func TestPages(t *testing.T) {
 	}{
 		"Types": {
 			reason: "who is the default and why", path: "/",
-			says: []string{"mysql", "azure/small (default of the cluster, by annotation)", "2 candidates", "azure/large (cluster)", "not the default", `href="/plans/cluster/small?type=mysql"`, "namespace <strong>shop</strong>", "of context test"},
+			says: []string{"mysql", "azure/small (default of the cluster, by annotation)", "2 candidates", "azure/large (cluster)", "not the default", `href="/plans/cluster/small?type=mysql"`, `<option value="shop" selected>shop</option>`, "of context test"},
 		},
 		"Type": {
 			reason: "the words of explain, and the plans", path: "/types/mysql",
-			says: []string{"mysql in namespace shop → azure/small", "size: is required", "├─", "Cores=2", "310.5 usd / MONTHLY", "For many"},
+			says: []string{"mysql in namespace shop → azure/small", "size: is required", "├─", "Cores=2", "310.5 usd / MONTHLY", "For many", "<code>svcat explain mysql --namespace=shop --context=test</code>"},
 			not:  []string{"azure/own", `role="note"`},
 		},
 		"Plans": {
@@ -105,7 +105,7 @@ func TestPages(t *testing.T) {
 			not:  []string{"&lt;redacted&gt;", ">&#34;default&#34;<"},
 		},
 		"Binding": {
-			reason: "its Secret is named", path: "/bindings/access", says: []string{"credentials", "addKey hidden", "from-class", "svcat describe binding access"}, not: []string{"hunter2", "aHVudGVyMg"},
+			reason: "its Secret is named", path: "/bindings/access", says: []string{"credentials", "addKey hidden", "from-class", "<code>svcat describe binding access --namespace=shop --context=test</code>"}, not: []string{"hunter2", "aHVudGVyMg"},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -31,6 +31,8 @@ type planView struct {
 	// Form is what can be asked for; Raw is the schema as it came, empty for none.
 	Form form
 	Raw  string
+	// TypeLink is the page of its type, and CreateLink where its order is sent to.
+	TypeLink, CreateLink string
 	// Trial is what became of a dry run; nil if none was asked for.
 	Trial *trial
 
@@ -88,6 +90,10 @@ func (p catalogPages) offerToCreate(ctx context.Context, tried *trial, wanted *w
 	if !tried.Admitted() || p.seal == nil {
 		return nil
 	}
+	if at := p.offers.place; at.Chosen() != "" {
+		tried.NoOrder = "There is no button to create it, because svcat ui was started for namespace " + at.started + ", and creates nothing elsewhere. Use the command or the YAML, or start it with --namespace=" + at.namespace + "."
+		return nil
+	}
 	if wanted.secret != "" {
 		tried.NoOrder = "There is no button to create it, because parameters come from a Secret: whatever could use this page would have the broker get it. Use the command or the YAML."
 		return nil
@@ -116,12 +122,13 @@ func (m market) plan(ctx context.Context, scope, name string) (*planView, error)
 	if err != nil {
 		return nil, err
 	}
-	row := offerOf(&class, &plan)
+	row := m.offerOf(&class, &plan)
 	effective, err := catalog.EffectivePlansOf(ctx, m.reader, namespace, row.Type)
 	if _, lacking := rights.MissingIn(err); err != nil && !lacking {
 		return nil, err
 	}
 	view := newPlanView(&row, class, plan)
+	view.TypeLink, view.CreateLink = m.Link(typePath(row.Type)), m.Link(pathOf(row.ref)+"/create")
 	if rule, is := effective[row.ref]; is {
 		view.Default = rule.Words(m.namespace, row.Class)
 	}

@@ -40,9 +40,11 @@ type page struct {
 	Title string
 	// Here is the entry of the navigation that is marked, empty for none.
 	Here string
-	// Namespace and Context are those of the kubeconfig; without them there is no
-	// navigation.
+	// Namespace is what the page is about, and At where its links lead; without it there is
+	// no navigation. Context is that of the kubeconfig.
 	Namespace, Context string
+	At                 place
+	Chooser            chooser
 	// Lacks are the rights without which something is not shown.
 	Lacks []rights.Missing
 	// Self is the page's own address, empty for the answer to a form, and AsOf when it

@@ -11,11 +11,13 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
-// A site is the pages of one namespace. It holds nothing of the cluster.
+// A site is the pages of each namespace. It holds nothing of the cluster.
 type site struct {
-	layout  layout
-	catalog catalogPages
-	orders  orderPages
+	layout layout
+	client client.Client
+	asker  *explain.Asker
+	// seal marks what may be created; nil if nothing may.
+	seal *seal
 }
 
 // newSite is the site for the cluster and namespace of the flags.
@@ -42,29 +44,45 @@ func newSiteOf(c client.Client, options *options.Options, layout layout) (*site,
 	if err != nil {
 		return nil, err
 	}
-	namespace := layout.namespace
-	catalog := catalogPages{offers: market{c, namespace}, requests: requests{c, namespace}, asker: asker, flags: layout.cluster.Flags}
+	layout.reader = c
+	s := &site{layout: layout, client: c, asker: asker}
 	if layout.creates {
-		catalog.seal = newSeal()
+		s.seal = newSeal()
 	}
-	return &site{layout: layout, catalog: catalog, orders: orderPages{reader: c, namespace: namespace, asker: asker}}, nil
+	return s, nil
+}
+
+// offers is a page about what is on offer.
+func (s *site) offers(here, name string, read func(catalogPages, *http.Request) (*answer, error)) http.HandlerFunc {
+	return s.layout.serve(here, name, func(at place, r *http.Request) (*answer, error) {
+		return read(catalogPages{
+			offers: market{s.client, at}, requests: requests{s.client, at.namespace}, asker: s.asker, seal: s.seal, flags: s.layout.cluster.Flags,
+		}, r)
+	})
+}
+
+// orders is a page about instances and bindings.
+func (s *site) orders(name string, read func(orderPages, *http.Request) (*answer, error)) http.HandlerFunc {
+	return s.layout.serve("instances", name, func(at place, r *http.Request) (*answer, error) {
+		return read(orderPages{place: at, reader: s.client, asker: s.asker, flags: s.layout.cluster.Flags}, r)
+	})
 }
 
 // routes are the pages, by their addresses.
 func (s *site) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+assetsPath+"{name}", serveAsset)
-	mux.HandleFunc("GET /{$}", s.layout.serve("types", "types", s.catalog.types))
-	mux.HandleFunc("GET /types/{type}", s.layout.serve("types", "type", s.catalog.serviceType))
-	mux.HandleFunc("GET /plans", s.layout.serve("plans", "plans", s.catalog.plans))
-	mux.HandleFunc("GET /plans/{scope}/{name}", s.layout.serve("plans", "plan", s.catalog.plan))
-	mux.HandleFunc("POST /plans/{scope}/{name}", formed(s.layout.serve("plans", "plan", s.catalog.tryPlan)))
+	mux.HandleFunc("GET /{$}", s.offers("types", "types", catalogPages.types))
+	mux.HandleFunc("GET /types/{type}", s.offers("types", "type", catalogPages.serviceType))
+	mux.HandleFunc("GET /plans", s.offers("plans", "plans", catalogPages.plans))
+	mux.HandleFunc("GET /plans/{scope}/{name}", s.offers("plans", "plan", catalogPages.plan))
+	mux.HandleFunc("POST /plans/{scope}/{name}", formed(s.offers("plans", "plan", catalogPages.tryPlan)))
 	if s.layout.creates {
-		mux.HandleFunc("POST /plans/{scope}/{name}/create", formed(s.layout.serve("plans", "plan", s.catalog.create)))
+		mux.HandleFunc("POST /plans/{scope}/{name}/create", formed(s.offers("plans", "plan", catalogPages.create)))
 	}
-	mux.HandleFunc("GET /instances", s.layout.serve("instances", "instances", s.orders.all))
-	mux.HandleFunc("GET /instances/{name}", s.layout.serve("instances", "instance", s.orders.instance))
-	mux.HandleFunc("GET /bindings/{name}", s.layout.serve("instances", "binding", s.orders.binding))
+	mux.HandleFunc("GET /instances", s.orders("instances", orderPages.all))
+	mux.HandleFunc("GET /instances/{name}", s.orders("instance", orderPages.instance))
+	mux.HandleFunc("GET /bindings/{name}", s.orders("binding", orderPages.binding))
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, http.StatusNotFound, "There is no such page.")
 	})

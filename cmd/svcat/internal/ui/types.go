@@ -8,6 +8,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/explain"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
 // A typeRow is a type as the first page shows it.
@@ -42,13 +43,14 @@ type catalogPages struct {
 
 // types is the first page: the types on offer.
 func (p catalogPages) types(r *http.Request) (*answer, error) {
-	told, denied, err := p.asker.Types(r.Context(), p.offers.namespace)
+	at := p.offers.place
+	told, denied, err := p.asker.Types(r.Context(), at.namespace)
 	if err != nil || denied != nil && len(told) == 0 {
 		return nil, cmp.Or(err, denied)
 	}
 	rows := make([]typeRow, len(told))
 	for i := range told {
-		rows[i] = typeRowOf(&told[i], p.offers.namespace)
+		rows[i] = typeRowOf(&told[i], at)
 	}
 	var notes []string
 	if len(told) > 0 {
@@ -57,22 +59,25 @@ func (p catalogPages) types(r *http.Request) (*answer, error) {
 	return &answer{title: "Types on offer", missing: denied, body: map[string]any{"Types": rows, "Notes": notes}}, nil
 }
 
-func typeRowOf(told *explain.Explanation, namespace string) typeRow {
+// typePath is the path of a type's page.
+func typePath(name string) string { return "/types/" + url.PathEscape(name) }
+
+func typeRowOf(told *explain.Explanation, at place) typeRow {
 	name := told.Subject.Name
 	_, gives, _ := strings.Cut(told.Headline(), " → ")
-	row := typeRow{Name: name, Link: "/types/" + url.PathEscape(name), Gives: gives}
+	row := typeRow{Name: name, Link: at.Link(typePath(name)), Gives: gives}
 	now := told.Now
 	// Of a plan that only wants parameters the headline says so.
 	if now.Refusal != nil && (now.Plan == nil || now.Policy != nil) {
 		row.Refusal = now.Refusal.Message
 	}
 	if now.Plan != nil {
-		row.Plan = linkOf(now.Plan, namespace) + "?type=" + url.QueryEscape(name)
+		row.Plan = at.Link(pathOf(at.refOf(now.Plan)), "type", name)
 	}
 	seen := map[string]bool{}
 	take := func(list []explain.Candidate) {
 		for i := range list {
-			one := candidateOf(&list[i], namespace)
+			one := candidateOf(&list[i], at)
 			if !seen[one.Link] {
 				seen[one.Link] = true
 				row.Candidates = append(row.Candidates, one)
@@ -86,17 +91,17 @@ func typeRowOf(told *explain.Explanation, namespace string) typeRow {
 	return row
 }
 
-func candidateOf(c *explain.Candidate, namespace string) candidate {
-	return candidate{Title: c.Title, Scope: c.Scope, Fate: c.Fate, Link: linkOf(&c.Plan, namespace), Chosen: c.Fate == "chosen"}
+func candidateOf(c *explain.Candidate, at place) candidate {
+	return candidate{Title: c.Title, Scope: c.Scope, Fate: c.Fate, Link: at.Link(pathOf(at.refOf(&c.Plan))), Chosen: c.Fate == "chosen"}
 }
 
-// linkOf is the address of the page of a plan that was explained.
-func linkOf(plan *explain.Plan, namespace string) string {
+// refOf is a plan that was explained.
+func (p place) refOf(plan *explain.Plan) resolve.Ref {
 	ref := resolve.Ref{Name: plan.Name}
 	if plan.Scope != ofCluster {
-		ref.Namespace = namespace
+		ref.Namespace = p.namespace
 	}
-	return linkTo(ref)
+	return ref
 }
 
 // serviceType is the page of a type: its plans, and how one of them is chosen.
@@ -110,7 +115,7 @@ func (p catalogPages) serviceType(r *http.Request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	row := typeRowOf(&told, p.offers.namespace)
+	row := typeRowOf(&told, p.offers.place)
 	fates := map[string]string{}
 	for _, one := range row.Candidates {
 		fates[one.Link] = one.Fate
@@ -120,6 +125,7 @@ func (p catalogPages) serviceType(r *http.Request) (*answer, error) {
 	}
 	return &answer{title: name, missing: denied, body: map[string]any{
 		"Type": row, "Plans": offerTable{Rows: rows}, "Headline": told.Headline(), "Tree": told.Tree(), "Notes": told.Notes,
+		"Command": "svcat explain " + suggest.Word(name) + p.offers.flag() + p.flags,
 	}}, nil
 }
 
