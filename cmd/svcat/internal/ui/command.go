@@ -23,8 +23,8 @@ unless you give --allow-create: then a button creates what the dry run has shown
 your own rights, and the page shows the progress until the instance is ready.
 
 The page is on this machine's loopback only, with the rights of your kubeconfig. It
-begins with the namespace of --namespace or of the context, and can show any other;
-it creates only in that one. The address that is printed works once, in one browser.
+begins with the namespace of --namespace or of the context, and can show any other,
+but creates only in that one. The address that is printed works once, in one browser.
 No Secret is read. Ctrl-C ends it.
 
 Explanations are for a webhook with its default options; where yours has others, give
