@@ -127,6 +127,7 @@ pictures-svcat: build
 .PHONY: dashboard-picture
 dashboard-picture: build ## Draw docs/pictures/dashboard.svg from live data of a playground
 	cd tools/dashboard && $(GO) run .
+	cd tools/pictures && $(GO) run . -record dashboard.svg
 
 pictures-check: build ## Compare docs/pictures with what svcat and kubectl print now
 	cd tools/pictures && $(GO) run . -check

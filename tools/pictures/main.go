@@ -24,9 +24,15 @@ type picture struct {
 
 func main() {
 	check := flag.Bool("check", false, "only compare the terminals and the graph with what the programs print now")
+	drawn := flag.String("record", "", "only record of which sources this picture, which another program drew, was made")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	err := run(ctx, *check)
+	var err error
+	if *drawn != "" {
+		err = record(os.DirFS("../.."), sumsFile, *drawn)
+	} else {
+		err = run(ctx, *check)
+	}
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "pictures:", err)
@@ -57,7 +63,11 @@ func run(ctx context.Context, check bool) (err error) {
 		}
 		fmt.Printf("docs/pictures/%s: %d kB\n", p.name, (len(p.content)+999)/1000)
 	}
-	return nil
+	var taken []string
+	for _, shot := range shots {
+		taken = append(taken, shot.name)
+	}
+	return record(os.DirFS("../.."), sumsFile, taken...)
 }
 
 // compare reports the first picture that shows something else than the programs print.
