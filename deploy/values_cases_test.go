@@ -54,6 +54,8 @@ var sharedCases = map[string]valueCase{
 	"images.svcat.digest":     {"what is pinned does not move with its tag", []string{`images.svcat.digest="` + digest + `"`}, []string{testPod}, `@` + digest},
 	"commonLabels":            {"to find all of it by", []string{`commonLabels={"team":"a"}`}, []string{everyObject}, `"team":"a"`},
 	"runAsUser":               {"a platform that chooses", []string{`runAsUser=null`}, []string{webhook, keeper, controller, testPod}, `"securityContext":{"runAsNonRoot":true,"seccompProfile"`},
+	"test.nodeSelector":       {"own nodes", []string{`test.nodeSelector={"a":"b"}`}, []string{testPod}, `"nodeSelector":{"a":"b"}`},
+	"test.tolerations":        {"own nodes", []string{`test.tolerations=[{"key":"a","operator":"Exists"}]`}, []string{testPod}, `"tolerations":[{"key":"a","operator":"Exists"}]`},
 	"priorityClass.create": {
 		"a class of the cluster", []string{`priorityClass.create=false`, `priorityClass.name="system-cluster-critical"`},
 		[]string{"-PriorityClass defaultplan", webhook, keeper, controller}, `"priorityClassName":"system-cluster-critical"`,
