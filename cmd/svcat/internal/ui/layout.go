@@ -70,10 +70,12 @@ func (p place) flag() string { return " --namespace=" + p.namespace }
 // A placeError is about a namespace in an address that none can be called.
 type placeError struct{ started string }
 
-// Error says what is allowed. It does not repeat the value, which whatever linked to this page
-// has written.
+// Error says what is allowed. It does not repeat the value, which was written by what linked to
+// this page.
 func (e *placeError) Error() string {
-	return "The parameter \"" + ofOtherNamespace + "\" of the address is no name of a namespace: at most 63 lower-case letters, digits and hyphens, with a letter or digit at both ends.\n→ Leave it out for namespace " + e.started + "."
+	return "The parameter \"" + ofOtherNamespace + "\" of the address is no name of a namespace: " +
+		"at most 63 lower-case letters, digits and hyphens, with a letter or digit at both ends.\n" +
+		"→ Leave it out for namespace " + e.started + "."
 }
 
 // placeOf is the namespace that an address names, or that of the command line.

@@ -91,7 +91,8 @@ func (p catalogPages) offerToCreate(ctx context.Context, tried *trial, wanted *w
 		return nil
 	}
 	if at := p.offers.place; at.Chosen() != "" {
-		tried.NoOrder = "There is no button to create it, because svcat ui was started for namespace " + at.started + ", and creates nothing elsewhere. Use the command or the YAML, or start it with --namespace=" + at.namespace + "."
+		tried.NoOrder = "There is no button to create it, because svcat ui was started for namespace " + at.started +
+			", and creates nothing elsewhere. Use the command or the YAML, or start it with --namespace=" + at.namespace + "."
 		return nil
 	}
 	if wanted.secret != "" {
