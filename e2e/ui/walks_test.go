@@ -93,10 +93,8 @@ func TestAnotherNamespace(t *testing.T) {
 	e, b := newEnv(t), newBrowser(t)
 	e.Apply(shop)
 	e.recorded()
-	other, small := e.Name("other"), e.Name("azure")+"/small"
-	e.Kubectl("", "create", "namespace", other)
-	t.Cleanup(func() { e.Kubectl("", "delete", "namespace", other, "--wait=false") })
-	e.Kubectl("{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ServiceInstance, metadata: {name: theirs, namespace: "+other+"}, spec: {serviceType: "+e.Name("mysql")+", parameters: {size: 5}}}", "create", "-f", "-")
+	other, small := e.AddNamespace(), e.Name("azure")+"/small"
+	e.Apply("{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ServiceInstance, metadata: {name: theirs, namespace: " + other + "}, spec: {serviceType: mysql-SUFFIX, parameters: {size: 5}}}")
 	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true})
 		return err
@@ -104,7 +102,7 @@ func TestAnotherNamespace(t *testing.T) {
 	address := e.serve(e.Kubeconfig(), "--allow-create")
 	b.open(address, "Types on offer")
 	b.do(chromedp.SetValue("//select[@id='namespace']", other), clickOn("//header//button[normalize-space()='Go']"))
-	b.do(chromedp.WaitVisible("//select[@id='namespace']/option[@selected][normalize-space()='" + other + "']"))
+	b.do(chromedp.WaitReady("//select[@id='namespace']/option[@selected][normalize-space()='" + other + "']"))
 	b.click("Instances", "Instances and bindings")
 	b.click("theirs", "theirs")
 	b.click("All plans", "All plans")
