@@ -61,7 +61,7 @@ func readSums(file string) (map[string]string, error) {
 	sums := map[string]string{}
 	for line := range strings.Lines(string(content)) {
 		sum, name, is := strings.Cut(strings.TrimRight(line, "\n"), "  ")
-		if !is {
+		if !is || len(sum) != hex.EncodedLen(sha256.Size) {
 			return nil, fmt.Errorf("%s: %q is no sum with a name", file, line)
 		}
 		sums[name] = sum

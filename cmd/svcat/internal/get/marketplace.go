@@ -78,9 +78,9 @@ alone. PRICE is what the broker says in the plan's metadata.costs, such as
 price is empty. A ? stands for costs that the broker wrote in another form than the
 Open Service Broker API describes.
 
---selector is for the labels of plans, and --sort-by for a field of theirs. With -o,
-such as -o json or -o custom-columns, the classes of these plans are printed, and
---sort-by is for a field of the classes.`,
+--selector is for the labels of plans, and --sort-by for a field of theirs. With -o json,
+yaml, kyaml, name, a template or custom columns, the classes of these plans are
+printed, and --sort-by is for a field of the classes.`,
 		Example: `  svcat marketplace
   svcat marketplace --namespace dev
   svcat marketplace --all-namespaces

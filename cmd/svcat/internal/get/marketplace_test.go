@@ -26,7 +26,7 @@ func orderable() []client.Object {
 		all = append(all, p)
 	}
 	for _, name := range []string{"cache", "db", "old"} {
-		class := &v1beta1.ClusterServiceClass{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"class": name}}}
+		class := &v1beta1.ClusterServiceClass{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"order": map[string]string{"cache": "2", "db": "1"}[name]}}}
 		class.Spec.ExternalName = name
 		all = append(all, class)
 	}
@@ -75,7 +75,7 @@ func TestMarketplaceLists(t *testing.T) {
 		"Classes":         {reason: "classes that have a plan to order", args: []string{"-o", columns}, want: "NAME\ncache\ndb\n"},
 		"NoHeaders":       {reason: "without a header", args: []string{"-o", columns, "--no-headers"}, want: "cache\ndb\n"},
 		"SelectedClasses": {reason: "the classes of plans with the label", args: []string{"-o", columns, "--no-headers", "-l", "tier=free"}, want: "db\n"},
-		"SortedClasses":   {reason: "by a field of classes", args: []string{"-o", columns, "--no-headers", "--sort-by", ".metadata.labels.class"}, want: "cache\ndb\n"},
+		"SortedClasses":   {reason: "by a field of classes", args: []string{"-o", columns, "--no-headers", "--sort-by", ".metadata.labels.order"}, want: "db\ncache\n"},
 		"None":            {reason: "a label that no plan has", args: []string{"-l", "tier=none"}, want: "no plans to order with labels tier=none in the cluster\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

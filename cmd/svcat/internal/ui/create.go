@@ -62,6 +62,10 @@ func (p catalogPages) create(r *http.Request) (*answer, error) {
 	if err := object.UnmarshalJSON([]byte(manifest)); err != nil {
 		return nil, fmt.Errorf("cannot read the manifest: %w", err)
 	}
+	if at := p.offers.place; at.Chosen() != "" || object.GetNamespace() != at.started {
+		view.Form.Trouble = "This page is about another namespace than the dry run was: try it again there."
+		return view.answer(http.StatusConflict), nil
+	}
 	done := &trial{Real: true}
 	if done.YAML, err = inYAML([]byte(manifest)); err != nil {
 		return nil, err

@@ -55,9 +55,8 @@ type cluster struct {
 	lost    error
 	// broken is what every read ends with.
 	broken error
-	// namespaces are those that can be listed, and many says that they are not all.
+	// namespaces are those that can be listed.
 	namespaces []string
-	many       bool
 }
 
 // readers are those of clusters that are only read, by their documents.
@@ -147,11 +146,14 @@ func (c *cluster) List(ctx context.Context, list client.ObjectList, options ...c
 		return err
 	}
 	if all, is := list.(*corev1.NamespaceList); is {
+		asked := &client.ListOptions{}
+		asked.ApplyOptions(options)
 		for _, name := range c.namespaces {
+			if asked.Limit > 0 && int64(len(all.Items)) == asked.Limit {
+				all.Continue = "more"
+				break
+			}
 			all.Items = append(all.Items, corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
-		}
-		if c.many {
-			all.Continue = "more"
 		}
 		return nil
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/remedy"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/rights"
+	"github.com/defaultplan/defaultplan/webhook/suggest"
 )
 
 // A layout is what all pages of a site have around them.
@@ -65,7 +66,7 @@ func (p place) Link(path string, parameters ...string) string {
 }
 
 // flag has a command look in the namespace.
-func (p place) flag() string { return " --namespace=" + p.namespace }
+func (p place) flag() string { return " --namespace=" + suggest.Word(p.namespace) }
 
 // A placeError is about a namespace in an address that none can be called.
 type placeError struct{ started string }
@@ -80,8 +81,9 @@ func (e *placeError) Error() string {
 
 // placeOf is the namespace that an address names, or that of the command line.
 func (l layout) placeOf(r *http.Request) (place, error) {
-	asked := strings.TrimSpace(r.URL.Query().Get(ofOtherNamespace))
-	if asked != "" && len(validation.IsDNS1123Label(asked)) > 0 {
+	given, err := url.ParseQuery(r.URL.RawQuery)
+	asked := strings.TrimSpace(given.Get(ofOtherNamespace))
+	if err != nil || len(given[ofOtherNamespace]) > 1 || asked != "" && len(validation.IsDNS1123Label(asked)) > 0 {
 		return place{l.namespace, l.namespace}, &placeError{l.namespace}
 	}
 	return place{cmp.Or(asked, l.namespace), l.namespace}, nil
@@ -99,7 +101,7 @@ type chooser struct {
 	Keep []filter
 	// Options are the namespaces to choose from; none where they may not be listed, or are too many.
 	Options []option
-	// Unknown says that there is no such namespace as that of the page.
+	// Unknown says that the namespace of the page is none of those.
 	Unknown bool
 }
 
@@ -108,7 +110,7 @@ type chooser struct {
 func (l layout) chooserAt(r *http.Request, at place, here string, list bool) chooser {
 	form := chooser{Path: map[string]string{"plans": "/plans", "instances": "/instances"}[here]}
 	form.Path = cmp.Or(form.Path, "/")
-	if r.Method != http.MethodPost && r.URL.Path == form.Path {
+	if r.Method != http.MethodPost && here == "plans" && r.URL.Path == form.Path {
 		asked := r.URL.Query()
 		for _, one := range filtersOf(nil) {
 			if one.Value = asked.Get(one.Name); one.Value != "" {
@@ -130,9 +132,14 @@ func (l layout) chooserAt(r *http.Request, at place, here string, list bool) cho
 	return form
 }
 
-// namespaces are those that the user may list; none for a user who may not, and where they are
-// too many.
+// namespacesWithin is how long a page waits for the namespaces, without which it is complete.
+const namespacesWithin = 2 * time.Second
+
+// namespaces are those that the user may list; none for a user who may not, where they are
+// too many, and where they do not come in time.
 func (l layout) namespaces(ctx context.Context) (names []string) {
+	ctx, cancel := context.WithTimeout(ctx, namespacesWithin)
+	defer cancel()
 	list := &corev1.NamespaceList{}
 	if err := l.reader.List(ctx, list, client.Limit(mostNamespaces)); err != nil || list.Continue != "" {
 		return nil
@@ -219,5 +226,7 @@ func (l layout) fail(w http.ResponseWriter, r *http.Request, at place, here stri
 	}
 	// An API server that cannot be reached is not asked again.
 	failed.Chooser = l.chooserAt(r, at, here, code != http.StatusBadGateway)
+	// What was no filter here is none in another namespace.
+	failed.Chooser.Keep = nil
 	render(w, r, code, "failed", failed)
 }

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"fmt"
 	"html"
 	"net/http"
 	"net/url"
@@ -35,6 +36,9 @@ spec: {instanceRef: {name: cache}}
 // address is the target of a link or form.
 var address = regexp.MustCompile(`(?:href|action)="(/[^"]*)"`)
 
+// chooserForm is the form that leads to another namespace.
+var chooserForm = regexp.MustCompile(`(?s)<form [^>]* class="where".*?</form>`)
+
 // TestOtherNamespace: every page is about the namespace in its address, and so are its links,
 // forms and commands.
 func TestOtherNamespace(t *testing.T) {
@@ -53,7 +57,7 @@ func TestOtherNamespace(t *testing.T) {
 		"Instance":  {reason: "one of them", path: "/instances/cache?namespace=dev", says: []string{"theirs/trial", `href="/bindings/key?namespace=dev"`, `action="/instances"`}},
 		"Binding":   {reason: "one of them", path: "/bindings/key?namespace=dev", says: []string{"svcat describe binding key --namespace=dev --context=test"}},
 		"Missing":   {reason: "and what is not there", path: "/instances/db?namespace=dev", says: []string{"There is no such thing"}},
-		"Unknown":   {reason: "one that does not exist is said so", path: "/plans?namespace=none", says: []string{"There is no namespace none.", "azure/small"}, not: []string{"mine/own"}},
+		"Unknown":   {reason: "one that does not exist is said so", path: "/plans?namespace=none", says: []string{"Namespace none is not among those that you may list.", "azure/small"}, not: []string{"mine/own"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -69,11 +73,11 @@ func TestOtherNamespace(t *testing.T) {
 			require.NoError(t, err)
 			there := asked.Query().Get(ofOtherNamespace)
 			assert.Contains(t, body, `<option value="`+there+`" selected>`, "it is chosen")
-			for _, found := range address.FindAllStringSubmatch(strings.ReplaceAll(body, `class="where"`, ""), -1) {
+			for _, found := range address.FindAllStringSubmatch(chooserForm.ReplaceAllString(body, ""), -1) {
 				leads, err := url.Parse(html.UnescapeString(found[1]))
 				require.NoError(t, err)
-				if strings.HasPrefix(leads.Path, assetsPath) || found[0] == `action="`+leads.Path+`"` && !strings.Contains(leads.Path, "/plans/") {
-					continue // the chooser itself
+				if strings.HasPrefix(leads.Path, assetsPath) {
+					continue
 				}
 				assert.Equal(t, there, leads.Query().Get(ofOtherNamespace), found[0])
 			}
@@ -89,13 +93,14 @@ func TestChooser(t *testing.T) {
 	for name, tc := range map[string]struct {
 		reason, path string
 		denied       []string
-		many         bool
+		further      int
 		says, not    string
 		leads        string
 	}{
 		"May":       {reason: "those that there are", path: "/", says: choice, not: field, leads: "/"},
 		"MayNot":    {reason: "who may not list them types one", path: "/plans", denied: []string{"list namespaces"}, says: field, not: "<select id=\"namespace\"", leads: "/plans"},
-		"TooMany":   {reason: "more than fit into a choice", path: "/", many: true, says: field, not: "<select id=\"namespace\"", leads: "/"},
+		"TooMany":   {reason: "more than fit into a choice", path: "/", further: mostNamespaces - 1, says: field, not: "<select id=\"namespace\"", leads: "/"},
+		"Most":      {reason: "as many as fit", path: "/", further: mostNamespaces - 2, says: "<option value=\"shop\" selected>", not: field, leads: "/"},
 		"OfATypes":  {reason: "a type may be none there", path: "/types/mysql", says: choice, leads: "/"},
 		"OfAPlan":   {reason: "a plan may be none there", path: "/plans/cluster/small", says: choice, leads: "/plans"},
 		"OfAnother": {reason: "an instance is none there", path: "/instances/db", says: choice, leads: "/instances"},
@@ -104,13 +109,15 @@ func TestChooser(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newCluster(t, shop, tc.denied...)
-			c.many = tc.many
+			for i := range tc.further {
+				c.namespaces = append(c.namespaces, fmt.Sprintf("more-%d", i))
+			}
 			_, body := visit(t, c).get(tc.path)
 			assert.Contains(t, body, tc.says, tc.reason)
 			if tc.not != "" {
 				assert.NotContains(t, body, tc.not, tc.reason)
 			}
-			assert.Contains(t, body, `<form method="get" action="`+tc.leads+`" class="where" aria-label="Namespace">`, tc.reason)
+			assert.Contains(t, body, `<form method="get" action="`+tc.leads+`" class="where" aria-label="Namespace" autocomplete="off">`, tc.reason)
 			assert.Contains(t, body, `<button type="submit" class="small">Go</button>`, "it works without a script")
 		})
 	}
@@ -129,6 +136,13 @@ func TestNoNamespace(t *testing.T) {
 		said, _, _ = strings.Cut(said, "</div>")
 		assert.NotContains(t, said, html.EscapeString(value), "it is not repeated")
 	}
+	for _, query := range []string{"namespace=dev;x=1", "namespace=%zz", "namespace=dev&namespace=shop"} {
+		code, _ := visit(t, newCluster(t, shop)).get("/plans?" + query)
+		assert.Equal(t, http.StatusBadRequest, code, query)
+	}
+	code, body := visit(t, newCluster(t, shop)).get("/plans?free=perhaps")
+	assert.Equal(t, http.StatusBadRequest, code)
+	assert.NotContains(t, body, `value="perhaps"`, "another namespace is chosen without what is no filter")
 	for _, path := range []string{"/?namespace=", "/?namespace=shop", "/?namespace=+shop+"} {
 		code, body := visit(t, newCluster(t, shop)).get(path)
 		assert.Equal(t, http.StatusOK, code, path)

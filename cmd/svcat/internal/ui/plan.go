@@ -33,6 +33,8 @@ type planView struct {
 	Raw  string
 	// TypeLink is the page of its type, and CreateLink where its order is sent to.
 	TypeLink, CreateLink string
+	// Namespace is where the order is for.
+	Namespace string
 	// Trial is what became of a dry run; nil if none was asked for.
 	Trial *trial
 
@@ -92,7 +94,7 @@ func (p catalogPages) offerToCreate(ctx context.Context, tried *trial, wanted *w
 	}
 	if at := p.offers.place; at.Chosen() != "" {
 		tried.NoOrder = "There is no button to create it, because svcat ui was started for namespace " + at.started +
-			", and creates nothing elsewhere. Use the command or the YAML, or start it with --namespace=" + at.namespace + "."
+			", and creates nothing elsewhere. Use the command or the YAML, or start it with" + at.flag() + "."
 		return nil
 	}
 	if wanted.secret != "" {
@@ -129,6 +131,7 @@ func (m market) plan(ctx context.Context, scope, name string) (*planView, error)
 		return nil, err
 	}
 	view := newPlanView(&row, class, plan)
+	view.Namespace = m.namespace
 	view.TypeLink, view.CreateLink = m.Link(typePath(row.Type)), m.Link(pathOf(row.ref)+"/create")
 	if rule, is := effective[row.ref]; is {
 		view.Default = rule.Words(m.namespace, row.Class)
