@@ -42,7 +42,7 @@ func (c *Commands) Exec(command Command) Result {
 	var got Result
 	c.Eventually(func() (bool, error) {
 		got = c.execOnce(command)
-		if got.Code != 0 && got.Stdout == "" && wait.WebhookTimedOut(got.Stderr) {
+		if got.Code != 0 && wait.CommandTimedOut(got.Stdout, got.Stderr) {
 			c.Logf("%s %v runs again: %s", command.Binary, command.Args, got.Stderr)
 			return false, errors.New(got.Stderr)
 		}

@@ -2,7 +2,6 @@ package stack
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"os/exec"
@@ -16,11 +15,12 @@ import (
 // error is kubectl's exit code; what is wrong is in stderr. Where a webhook had no
 // time for its first write, it runs again.
 func (a *Access) Kubectl(ctx context.Context, stdin string, args ...string) (stdout, stderr string, err error) {
-	waited := wait.Eventually(ctx, func() (bool, error) {
-		stdout, stderr, err = a.kubectlOnce(ctx, stdin, args)
-		return err == nil || stdout != "" || !wait.WebhookTimedOut(stderr), err
+	err = wait.Eventually(ctx, func() (bool, error) {
+		var failed error
+		stdout, stderr, failed = a.kubectlOnce(ctx, stdin, args)
+		return failed == nil || !wait.CommandTimedOut(stdout, stderr), failed
 	})
-	return stdout, stderr, cmp.Or(err, waited)
+	return stdout, stderr, err
 }
 
 func (a *Access) kubectlOnce(ctx context.Context, stdin string, args []string) (stdout, stderr string, err error) {

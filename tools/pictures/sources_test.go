@@ -93,3 +93,14 @@ func TestRecord(t *testing.T) {
 	require.ErrorContains(t, record(tree, file, "none.png"), "the sources of none.png are not listed")
 	require.ErrorContains(t, record(fstest.MapFS{}, file, "dashboard.svg"), "dashboard.svg has no source deploy/monitoring/dashboard.json")
 }
+
+// TestReadSums: a line that is no sum and name is an error, as a merge may leave one.
+func TestReadSums(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{"<<<<<<< HEAD", "abc  dashboard.svg"} {
+		file := filepath.Join(t.TempDir(), sumsFile)
+		require.NoError(t, os.WriteFile(file, []byte(line+"\n"), 0o600))
+		_, err := readSums(file)
+		require.ErrorContains(t, err, "is no sum with a name")
+	}
+}

@@ -35,3 +35,12 @@ func TestOverloaded(t *testing.T) {
 		})
 	}
 }
+
+// TestCommandTimedOut: a command runs again only where nothing was written by it.
+func TestCommandTimedOut(t *testing.T) {
+	t.Parallel()
+	const busy = `Error from server (InternalError): Internal error occurred: failed calling webhook "a": context deadline exceeded`
+	assert.True(t, wait.CommandTimedOut("", busy))
+	assert.False(t, wait.CommandTimedOut("serviceinstance/a created\n", busy), "the first of two documents is stored")
+	assert.False(t, wait.CommandTimedOut("", "Error from server (Forbidden): denied"), "an answer is an answer")
+}

@@ -168,7 +168,15 @@ func TestTryElsewhere(t *testing.T) {
 	assert.Contains(t, body, "There is no button to create it, because svcat ui was started for namespace shop")
 
 	order := v.ordered(url.Values{"name": {"db2"}, "how": {"type"}, "p/size": {"5"}})
-	code, _ = v.send(v.request(http.MethodPost, createSmall+"?namespace=dev", order))
+	code, body = v.send(v.request(http.MethodPost, createSmall+"?namespace=dev", order))
+	assert.Contains(t, body, "This page is about another namespace than the dry run was")
 	assert.Equal(t, http.StatusConflict, code, "an order of a page about one namespace does nothing on that of another")
 	assert.Empty(t, c.created)
+}
+
+// TestFlagIsQuoted: a kubeconfig may have a context with any namespace.
+func TestFlagIsQuoted(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, " --namespace=shop", place{"shop", "shop"}.flag())
+	assert.Equal(t, " --namespace='shop;ls'", place{"shop;ls", "shop;ls"}.flag())
 }
