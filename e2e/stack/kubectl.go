@@ -12,7 +12,7 @@ import (
 )
 
 // Kubectl runs kubectl as the administrator and returns what it wrote. The
-// error is kubectl's exit code; what is wrong is in stderr. Where a webhook had no
+// error has kubectl's exit code; what is wrong is in stderr. Where a webhook had no
 // time for its first write, it runs again.
 func (a *Access) Kubectl(ctx context.Context, stdin string, args ...string) (stdout, stderr string, err error) {
 	err = wait.Eventually(ctx, func() (bool, error) {

@@ -61,8 +61,9 @@ func readSums(file string) (map[string]string, error) {
 	sums := map[string]string{}
 	for line := range strings.Lines(string(content)) {
 		sum, name, is := strings.Cut(strings.TrimRight(line, "\n"), "  ")
-		if !is || len(sum) != hex.EncodedLen(sha256.Size) {
-			return nil, fmt.Errorf("%s: %q is no sum with a name", file, line)
+		raw, err := hex.DecodeString(sum)
+		if !is || err != nil || len(raw) != sha256.Size || sums[name] != "" {
+			return nil, fmt.Errorf("%s: %q is no sum with a name of its own", file, line)
 		}
 		sums[name] = sum
 	}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -97,10 +98,11 @@ func TestRecord(t *testing.T) {
 // TestReadSums: a line that is no sum and name is an error, as a merge may leave one.
 func TestReadSums(t *testing.T) {
 	t.Parallel()
-	for _, line := range []string{"<<<<<<< HEAD", "abc  dashboard.svg"} {
+	whole := strings.Repeat("0", 64) + "  dashboard.svg"
+	for _, line := range []string{"<<<<<<< HEAD", "abc  dashboard.svg", strings.Repeat("x", 64) + "  dashboard.svg", whole + "\n" + whole} {
 		file := filepath.Join(t.TempDir(), sumsFile)
 		require.NoError(t, os.WriteFile(file, []byte(line+"\n"), 0o600))
 		_, err := readSums(file)
-		require.ErrorContains(t, err, "is no sum with a name")
+		require.ErrorContains(t, err, "is no sum with a name of its own")
 	}
 }

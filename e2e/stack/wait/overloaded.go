@@ -18,8 +18,8 @@ func Overloaded(err error) bool {
 	return WebhookTimedOut(err.Error())
 }
 
-// CommandTimedOut reports whether a command failed only because a webhook had no time for its
-// first write: it has printed nothing else, so that it can run again.
+// CommandTimedOut reports whether a command that failed printed that a webhook had no time, and
+// nothing to standard output: its first write was not stored, so that it can run again.
 func CommandTimedOut(stdout, stderr string) bool { return stdout == "" && WebhookTimedOut(stderr) }
 
 // WebhookTimedOut is Overloaded for what a command printed of a write that a webhook had

@@ -62,8 +62,8 @@ func (p catalogPages) create(r *http.Request) (*answer, error) {
 	if err := object.UnmarshalJSON([]byte(manifest)); err != nil {
 		return nil, fmt.Errorf("cannot read the manifest: %w", err)
 	}
-	if at := p.offers.place; at.Chosen() != "" || object.GetNamespace() != at.started {
-		view.Form.Trouble = "This page is about another namespace than the dry run was: try it again there."
+	if at := p.offers.place; at.Chosen() != "" {
+		view.Form.Trouble = "The dry run was in namespace " + at.started + ", and this page is about another one: open the plan there and try it again."
 		return view.answer(http.StatusConflict), nil
 	}
 	done := &trial{Real: true}

@@ -55,8 +55,9 @@ type cluster struct {
 	lost    error
 	// broken is what every read ends with.
 	broken error
-	// namespaces are those that can be listed.
+	// namespaces are those that can be listed; late says that their list never comes.
 	namespaces []string
+	late       bool
 }
 
 // readers are those of clusters that are only read, by their documents.
@@ -146,6 +147,10 @@ func (c *cluster) List(ctx context.Context, list client.ObjectList, options ...c
 		return err
 	}
 	if all, is := list.(*corev1.NamespaceList); is {
+		if c.late {
+			<-ctx.Done()
+			return ctx.Err()
+		}
 		asked := &client.ListOptions{}
 		asked.ApplyOptions(options)
 		for _, name := range c.namespaces {
@@ -213,8 +218,13 @@ type visitor struct {
 
 func visit(t *testing.T, c *cluster) *visitor {
 	t.Helper()
+	within := time.Minute
+	if c.late {
+		within = time.Millisecond
+	}
 	site, err := newSiteOf(c, options.New(), layout{
-		namespace: "shop", cluster: cli.Cluster{Context: "test", Flags: " --context=test"}, creates: c.creates,
+		namespacesWithin: within,
+		namespace:        "shop", cluster: cli.Cluster{Context: "test", Flags: " --context=test"}, creates: c.creates,
 		now: func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC) },
 	})
 	require.NoError(t, err)

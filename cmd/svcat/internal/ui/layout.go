@@ -26,8 +26,10 @@ type layout struct {
 	// command was started. A page is about this namespace unless its address names another.
 	namespace string
 	cluster   cli.Cluster
-	// reader lists the namespaces to choose from.
-	reader client.Reader
+	// reader lists the namespaces to choose from. A page is complete without them, and
+	// waits for them no longer than namespacesWithin.
+	reader           client.Reader
+	namespacesWithin time.Duration
 	// creates says that the pages may create.
 	creates bool
 	// now is the time at which a page is read.
@@ -68,13 +70,13 @@ func (p place) Link(path string, parameters ...string) string {
 // flag has a command look in the namespace.
 func (p place) flag() string { return " --namespace=" + suggest.Word(p.namespace) }
 
-// A placeError is about a namespace in an address that none can be called.
+// A placeError is about an address that does not say which namespace it is about.
 type placeError struct{ started string }
 
 // Error says what is allowed. It does not repeat the value, which was written by what linked to
 // this page.
 func (e *placeError) Error() string {
-	return "The parameter \"" + ofOtherNamespace + "\" of the address is no name of a namespace: " +
+	return "The address is malformed, or its parameter \"" + ofOtherNamespace + "\" is not one name of a namespace: " +
 		"at most 63 lower-case letters, digits and hyphens, with a letter or digit at both ends.\n" +
 		"→ Leave it out for namespace " + e.started + "."
 }
@@ -132,13 +134,10 @@ func (l layout) chooserAt(r *http.Request, at place, here string, list bool) cho
 	return form
 }
 
-// namespacesWithin is how long a page waits for the namespaces, without which it is complete.
-const namespacesWithin = 2 * time.Second
-
 // namespaces are those that the user may list; none for a user who may not, where they are
 // too many, and where they do not come in time.
 func (l layout) namespaces(ctx context.Context) (names []string) {
-	ctx, cancel := context.WithTimeout(ctx, namespacesWithin)
+	ctx, cancel := context.WithTimeout(ctx, l.namespacesWithin)
 	defer cancel()
 	list := &corev1.NamespaceList{}
 	if err := l.reader.List(ctx, list, client.Limit(mostNamespaces)); err != nil || list.Continue != "" {
@@ -226,7 +225,8 @@ func (l layout) fail(w http.ResponseWriter, r *http.Request, at place, here stri
 	}
 	// An API server that cannot be reached is not asked again.
 	failed.Chooser = l.chooserAt(r, at, here, code != http.StatusBadGateway)
-	// What was no filter here is none in another namespace.
-	failed.Chooser.Keep = nil
+	if isUnfit {
+		failed.Chooser.Keep = nil // nor is it a filter in another namespace
+	}
 	render(w, r, code, "failed", failed)
 }

@@ -130,19 +130,23 @@ func TestNoNamespace(t *testing.T) {
 		c := newCluster(t, shop)
 		code, body := visit(t, c).get("/plans?namespace=" + url.QueryEscape(value))
 		assert.Equal(t, http.StatusBadRequest, code, value)
-		assert.Contains(t, body, "is no name of a namespace", value)
+		assert.Contains(t, body, "is not one name of a namespace", value)
 		assert.Contains(t, body, "Leave it out for namespace shop.", value)
 		_, said, _ := strings.Cut(body, `role="alert">`)
 		said, _, _ = strings.Cut(said, "</div>")
 		assert.NotContains(t, said, html.EscapeString(value), "it is not repeated")
 	}
 	for _, query := range []string{"namespace=dev;x=1", "namespace=%zz", "namespace=dev&namespace=shop"} {
-		code, _ := visit(t, newCluster(t, shop)).get("/plans?" + query)
+		code, body := visit(t, newCluster(t, shop)).get("/plans?" + query)
 		assert.Equal(t, http.StatusBadRequest, code, query)
+		assert.Contains(t, body, "The address is malformed, or its parameter", query)
 	}
 	code, body := visit(t, newCluster(t, shop)).get("/plans?free=perhaps")
 	assert.Equal(t, http.StatusBadRequest, code)
 	assert.NotContains(t, body, `value="perhaps"`, "another namespace is chosen without what is no filter")
+	code, body = visit(t, newCluster(t, shop, "list clusterserviceplans", "list serviceplans")).get("/plans?free=yes")
+	assert.Equal(t, http.StatusForbidden, code)
+	assert.Contains(t, body, `name="free" value="yes"`, "a filter is kept where another namespace may be read")
 	for _, path := range []string{"/?namespace=", "/?namespace=shop", "/?namespace=+shop+"} {
 		code, body := visit(t, newCluster(t, shop)).get(path)
 		assert.Equal(t, http.StatusOK, code, path)
@@ -169,7 +173,7 @@ func TestTryElsewhere(t *testing.T) {
 
 	order := v.ordered(url.Values{"name": {"db2"}, "how": {"type"}, "p/size": {"5"}})
 	code, body = v.send(v.request(http.MethodPost, createSmall+"?namespace=dev", order))
-	assert.Contains(t, body, "This page is about another namespace than the dry run was")
+	assert.Contains(t, body, "The dry run was in namespace shop, and this page is about another one")
 	assert.Equal(t, http.StatusConflict, code, "an order of a page about one namespace does nothing on that of another")
 	assert.Empty(t, c.created)
 }
@@ -179,4 +183,15 @@ func TestFlagIsQuoted(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, " --namespace=shop", place{"shop", "shop"}.flag())
 	assert.Equal(t, " --namespace='shop;ls'", place{"shop;ls", "shop;ls"}.flag())
+}
+
+// TestNamespacesAreLate: a page does without a list of namespaces that does not come.
+func TestNamespacesAreLate(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, shop)
+	c.late = true
+	code, body := visit(t, c).get("/plans")
+	assert.Equal(t, http.StatusOK, code)
+	assert.Contains(t, body, "azure/small")
+	assert.Contains(t, body, `<input id="namespace" name="namespace" value="shop" required`)
 }

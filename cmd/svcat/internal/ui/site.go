@@ -35,7 +35,9 @@ func newSite(env *cli.Env, options *options.Options, allowCreate bool) (*site, e
 	if err != nil {
 		return nil, err
 	}
-	return newSiteOf(c, options, layout{namespace: namespace, cluster: env.Cluster(), creates: allowCreate, now: time.Now})
+	return newSiteOf(c, options, layout{
+		namespace: namespace, cluster: env.Cluster(), creates: allowCreate, now: time.Now, namespacesWithin: 10 * time.Second,
+	})
 }
 
 // newSiteOf is a site of a client.
