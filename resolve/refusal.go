@@ -88,15 +88,16 @@ func (e *Error) IsUnknownType() bool {
 	return e.Reason == NoDefault && e.Field == typeField && len(e.Candidates) == 0
 }
 
-// SuggestType has the refusal of an unknown type name the nearest of the types that the request sees. The type itself
-// may be among them: its last plan has just gone.
-func (e *Error) SuggestType(types []string) {
+// NearType is the one of types that was probably asked for where e refuses an unknown one, else empty. The type itself may
+// be among them: its last plan has just gone.
+func (e *Error) NearType(types []string) string {
 	// Only what can be the name of a type is compared, which bounds the work for each.
 	if !e.IsUnknownType() || len(e.Value) > validation.DNS1123LabelMaxLength {
-		return
+		return ""
 	}
 	others := slices.DeleteFunc(slices.Clone(types), func(name string) bool { return name == e.Value })
-	if near := Nearest(e.Value, others); near != "" {
-		e.Detail += fmt.Sprintf("; did you mean %q?", near)
-	}
+	return Nearest(e.Value, others)
 }
+
+// SuggestType has the refusal name the type that was probably meant.
+func (e *Error) SuggestType(near string) { e.Detail += fmt.Sprintf("; did you mean %q?", near) }

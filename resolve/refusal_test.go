@@ -38,7 +38,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-func TestSuggestType(t *testing.T) {
+func TestNearType(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		reason, request, catalog string
@@ -76,7 +76,9 @@ func TestSuggestType(t *testing.T) {
 			_, err := resolve.Plan(resolvetest.Request(t, test.request), resolvetest.Catalog(t, test.catalog))
 			var refused *resolve.Error
 			require.ErrorAs(t, err, &refused)
-			refused.SuggestType(test.types)
+			if near := refused.NearType(test.types); near != "" {
+				refused.SuggestType(near)
+			}
 			assert.EqualError(t, refused, test.want, test.reason)
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -18,9 +19,25 @@ func (c *Catalog) Confirm(ctx context.Context, req resolve.Request, see Filter) 
 	}
 	choice, err := seen(ctx, &req, &found, see)
 	if refused, is := errors.AsType[*resolve.Error](err); is && refused.IsUnknownType() {
-		refused.SuggestType(c.types(ctx, req.Namespace))
+		c.suggestType(ctx, req, refused, see)
 	}
 	return choice, err
+}
+
+// suggestType adds to a refusal the type that was probably meant, if it has a plan that policies
+// allow here. What it goes by is the cache's: without it the refusal says less.
+func (c *Catalog) suggestType(ctx context.Context, req resolve.Request, refused *resolve.Error, see Filter) {
+	req.Type = refused.NearType(c.types(ctx, req.Namespace))
+	if req.Type == "" {
+		return
+	}
+	found, err := readInTurn(ctx, across(scopesOf(c.Cached, req.Namespace), ofType(req.Type))...)
+	if err != nil || see(ctx, &req, &found, true) != nil {
+		return
+	}
+	if slices.ContainsFunc(found.Plans, func(plan resolve.PlanEntry) bool { return plan.Denied == "" }) {
+		refused.SuggestType(req.Type)
+	}
 }
 
 // seen resolves req from what was read live, most likely to refuse it.
@@ -35,8 +52,7 @@ func seen(ctx context.Context, req *resolve.Request, found *Slice, see Filter) (
 // many as fit into a namespace, and each refusal would compare all of them.
 const mostTypes = 100
 
-// types are those that a request in namespace can ask for, as the cache has them. They are for
-// advice: without them a refusal says less.
+// types are those that a request in namespace can ask for, as the cache has them.
 func (c *Catalog) types(ctx context.Context, namespace string) []string {
 	var names []string
 	for _, s := range scopesOf(c.Cached, namespace) {

@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -18,28 +19,53 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/catalog"
 )
 
-// TestRefusalNamesTheNearestType: of those that a request sees; other namespaces' types are not
-// told.
+// TestRefusalNamesTheNearestType: of those that a request sees and may have a plan of; other
+// namespaces' types are not told.
 func TestRefusalNamesTheNearestType(t *testing.T) {
 	t.Parallel()
 	scheme := runtime.NewScheme()
 	require.NoError(t, v1beta1.AddToScheme(scheme))
+	plan := func(name, serviceType string) *v1beta1.ClusterServicePlan {
+		return &v1beta1.ClusterServicePlan{
+			ObjectMeta: metav1.ObjectMeta{Name: name},
+			Spec:       v1beta1.ClusterServicePlanSpec{CommonServicePlanSpec: v1beta1.CommonServicePlanSpec{ServiceType: serviceType}},
+		}
+	}
 	inner := fake.NewClientBuilder().WithScheme(scheme).WithObjects(
-		&v1beta1.ClusterServiceType{ObjectMeta: metav1.ObjectMeta{Name: "postgres"}},
+		&v1beta1.ClusterServiceType{ObjectMeta: metav1.ObjectMeta{Name: "postgres"}}, plan("postgres-small", "postgres"), plan("postgres-denied", "postgres"),
+		&v1beta1.ClusterServiceType{ObjectMeta: metav1.ObjectMeta{Name: "kafka"}}, plan("kafka-denied", "kafka"),
+		&v1beta1.ClusterServiceType{ObjectMeta: metav1.ObjectMeta{Name: "cassandra"}},
 		&v1beta1.ServiceType{ObjectMeta: metav1.ObjectMeta{Namespace: "dev", Name: "mysql"}},
-	).Build()
+		&v1beta1.ServicePlan{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "dev", Name: "mysql-small"},
+			Spec:       v1beta1.ServicePlanSpec{CommonServicePlanSpec: v1beta1.CommonServicePlanSpec{ServiceType: "mysql"}},
+		},
+	).WithIndex(&v1beta1.ClusterServicePlan{}, v1beta1.FieldServiceType, func(o client.Object) []string {
+		return []string{o.(*v1beta1.ClusterServicePlan).Spec.ServiceType}
+	}).WithIndex(&v1beta1.ServicePlan{}, v1beta1.FieldServiceType, func(o client.Object) []string {
+		return []string{o.(*v1beta1.ServicePlan).Spec.ServiceType}
+	}).Build()
 	reader := interceptor.NewClient(inner, interceptor.Funcs{
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
 			switch list.(type) {
 			case *v1beta1.ServiceTypeList, *v1beta1.ClusterServiceTypeList:
 				asked := (&client.ListOptions{}).ApplyOptions(options)
 				assert.Equal(t, int64(100), asked.Limit, "a tenant may make as many as fit")
-				return c.List(ctx, list, options...)
+			case *v1beta1.ServicePlanList, *v1beta1.ClusterServicePlanList:
+			default:
+				return nil // there are no classes, and the fake client has no index of them
 			}
-			return nil // there are no plans, and the fake client has no index of them
+			return c.List(ctx, list, options...)
 		},
 	})
-	see := func(context.Context, *resolve.Request, *catalog.Slice, bool) error { return nil }
+	see := func(_ context.Context, _ *resolve.Request, found *catalog.Slice, _ bool) error {
+		for i := range found.Plans {
+			if strings.HasSuffix(found.Plans[i].Name, "-denied") {
+				found.Plans[i].Denied = "policy"
+			}
+		}
+		return nil
+	}
 	for name, tc := range map[string]struct {
 		reason, namespace, asked, want string
 	}{
@@ -47,6 +73,8 @@ func TestRefusalNamesTheNearestType(t *testing.T) {
 		"Own":       {"a namespace sees its own", "dev", "mysqll", `; did you mean "mysql"?`},
 		"Elsewhere": {"and no other's", "prod", "mysqll", ""},
 		"Far":       {"none is near", "dev", "redis", ""},
+		"Denied":    {"the next request would be refused too", "dev", "kafak", ""},
+		"Empty":     {"it has no plan", "dev", "casandra", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
