@@ -62,6 +62,7 @@ func TestDescribeAbsent(t *testing.T) {
 	assert.Equal(t, `error: no binding "x" in namespace "`+s.Namespace+`"; bindings: mydb-admin`+"\n", s.SvcatFails(1, "describe", "binding", "x"))
 	assert.Equal(t, `error: no plan "smal" in class `+s.Name("db")+`; did you mean small? plans: large, small`+"\n", s.SvcatFails(1, "describe", "plan", s.Name("db")+"/smal", "--cluster"))
 	assert.Contains(t, s.SvcatFails(2, "describe", "instance"), "svcat describe instance takes one name, not 0")
-	assert.Contains(t, s.SvcatFails(2, "describe", "thing"), `cannot describe "thing"; allowed are broker, class, plan, instance, binding and type`)
+	assert.Contains(t, s.SvcatFails(2, "describe", "thing"), `cannot describe "thing"; allowed are broker, class, plan, instance, binding, type`)
+	assert.Contains(t, s.SvcatFails(2, "describe", "instnce/mydb"), `cannot describe "instnce/mydb"; did you mean instance? allowed are broker,`)
 	assert.Contains(t, s.SvcatFails(2, "describe", "class", "x", "--scope", "moon"), `--scope is "moon"; allowed are cluster, namespace and all`)
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/defaultplan/defaultplan/resolve"
 )
 
 // OneName says that a command takes the name of one object of a kind, which it gets without
@@ -77,6 +79,17 @@ func KindOf(word string) string {
 	return ""
 }
 
+// DidYouMean asks, after a semicolon, for the known kind that a word probably meant, which may
+// be that of KIND/NAME. It is empty if none is near.
+func DidYouMean(word string, kinds []string) string {
+	word, _, _ = strings.Cut(word, "/")
+	near := resolve.Nearest(word, kinds)
+	if near == "" {
+		return ""
+	}
+	return " did you mean " + near + "?"
+}
+
 // WithoutKind is a name that may be written as KIND/NAME.
 func WithoutKind(kind, name string) string {
 	if word, rest, is := strings.Cut(name, "/"); is && rest != "" && KindOf(word) == kind {
@@ -86,7 +99,8 @@ func WithoutKind(kind, name string) string {
 }
 
 // SplitKinds takes apart KIND/NAME where a command, such as get or describe, has one command
-// below it for each kind, so that `get instance/mydb` is `get instance mydb`.
+// below it for each kind, so that `get instance/mydb` is `get instance mydb`, and
+// `get serviceinstances` is `get instances`.
 func SplitKinds(root *cobra.Command, args []string) []string {
 	cmd, rest, err := root.Find(args)
 	if err != nil || !cmd.HasSubCommands() {
@@ -94,16 +108,28 @@ func SplitKinds(root *cobra.Command, args []string) []string {
 	}
 	for _, argument := range rest {
 		word, name, is := strings.Cut(argument, "/")
-		kind := KindOf(word)
-		if !is || kind == "" {
+		at := slices.Index(args, argument)
+		// A kind alone may be the value of a flag, unless it comes right after the command.
+		if !is && (at == 0 || args[at-1] != cmd.Name()) {
 			continue
 		}
-		for _, child := range cmd.Commands() {
-			if KindOf(child.Name()) == kind {
-				at := slices.Index(args, argument)
-				return slices.Concat(args[:at], []string{child.Name(), name}, args[at+1:])
+		if child := childOf(cmd, KindOf(word)); child != "" {
+			words := []string{child}
+			if is {
+				words = append(words, name)
 			}
+			return slices.Concat(args[:at], words, args[at+1:])
 		}
 	}
 	return args
+}
+
+// childOf is the command below cmd for a kind, empty if there is none.
+func childOf(cmd *cobra.Command, kind string) string {
+	for _, child := range cmd.Commands() {
+		if kind != "" && KindOf(child.Name()) == kind {
+			return child.Name()
+		}
+	}
+	return ""
 }

@@ -22,6 +22,14 @@ func TestKindOf(t *testing.T) {
 	assert.Empty(t, Aliases("pod"))
 }
 
+func TestDidYouMean(t *testing.T) {
+	t.Parallel()
+	kinds := []string{"class", "plan", "instance"}
+	assert.Equal(t, " did you mean plan?", DidYouMean("plann", kinds))
+	assert.Equal(t, " did you mean instance?", DidYouMean("instnce/mydb", kinds), "the name does not count")
+	assert.Empty(t, DidYouMean("pod", kinds))
+}
+
 func TestWithoutKind(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{
@@ -46,6 +54,8 @@ func TestSplitKinds(t *testing.T) {
 		"Instance":  {"the command of the kind is called", "get instance/mydb", "get instances mydb"},
 		"Flags":     {"flags of the kind's command stay where they are", "-n dev get -o wide si/mydb --show", "-n dev get -o wide instances mydb --show"},
 		"Kubectls":  {"what -o name prints is taken", "get serviceinstance.servicecatalog.k8s.io/mydb", "get instances mydb"},
+		"Kinds":     {"kubectl's names are taken", "-n dev get serviceinstances -o wide", "-n dev get instances -o wide"},
+		"FlagsKind": {"a namespace may be called like a kind", "get -n spl instances", "get -n spl instances"},
 		"Plan":      {"a plan may be CLASS/PLAN", "get plan/mysql/small", "get plans mysql/small"},
 		"PlanAlone": {"a class may be called like a kind", "get plan instance/small", "get plan instance/small"},
 		"OtherKind": {"a kind without a command is refused by the command", "get pod/mydb", "get pod/mydb"},

@@ -5,6 +5,7 @@ package describe
 import (
 	"context"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,7 +33,8 @@ Secrets are never shown, but for those of a binding with --show-secrets.`,
   svcat describe type mysql`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return cli.Usagef("cannot describe %q; allowed are broker, class, plan, instance, binding and type", args[0])
+				kinds := []string{"broker", "class", "plan", "instance", "binding", "type"}
+				return cli.Usagef("cannot describe %q;%s allowed are %s", args[0], cli.DidYouMean(args[0], kinds), strings.Join(kinds, ", "))
 			}
 			return nil
 		},

@@ -112,7 +112,7 @@ func (c *command) validate(_ *cobra.Command, args []string) error {
 	}
 	kind, name := subjectOf(args[0])
 	if kind == "" || name == "" {
-		return cli.Usagef("%q is nothing that explain knows; %s", args[0], allowed)
+		return cli.Usagef("%q is nothing that explain knows;%s %s", args[0], cli.DidYouMean(args[0], []string{"instance", "binding", "type"}), allowed)
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
-	"github.com/defaultplan/defaultplan/resolve"
 )
 
 // listed are the names of the commands below get.
@@ -43,11 +42,7 @@ narrow, descriptions and other long texts are cut; -o wide cuts nothing.`,
 			if len(args) == 0 {
 				return nil
 			}
-			near := resolve.Nearest(args[0], listed)
-			if near != "" {
-				near = " did you mean " + near + "?"
-			}
-			return cli.Usagef("cannot get %q;%s allowed are %s", args[0], near, strings.Join(listed, ", "))
+			return cli.Usagef("cannot get %q;%s allowed are %s", args[0], cli.DidYouMean(args[0], listed), strings.Join(listed, ", "))
 		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return cli.Usagef("say what to get: %s; see %s --help", strings.Join(listed, ", "), cmd.CommandPath())

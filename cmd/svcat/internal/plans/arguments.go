@@ -20,7 +20,7 @@ func oneName(cmd *cobra.Command, args []string) error {
 func onlyCommands(words ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
-			return cli.Usagef("%s has no %q; allowed are %s", cmd.CommandPath(), args[0], strings.Join(words, " and "))
+			return cli.Usagef("%s has no %q;%s allowed are %s", cmd.CommandPath(), args[0], cli.DidYouMean(args[0], words), strings.Join(words, " and "))
 		}
 		return nil
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/target"
-	"github.com/defaultplan/defaultplan/resolve"
 )
 
 // command is svcat tree.
@@ -84,10 +83,7 @@ func argument(text string) (kind, name string, err error) {
 		return "", "", cli.Usagef("svcat tree takes KIND/NAME, such as instance/mydb, binding/mydb or type/mysql")
 	case kind == "":
 		known := []string{"instance", "binding", "type"}
-		if near := resolve.Nearest(word, known); near != "" {
-			return "", "", cli.Usagef("there is no tree of a %q; did you mean %s? kinds: %s", word, near, strings.Join(known, ", "))
-		}
-		return "", "", cli.Usagef("there is no tree of a %q; kinds: %s", word, strings.Join(known, ", "))
+		return "", "", cli.Usagef("there is no tree of a %q;%s kinds: %s", word, cli.DidYouMean(word, known), strings.Join(known, ", "))
 	}
 	return kind, name, nil
 }
