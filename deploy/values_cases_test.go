@@ -211,6 +211,7 @@ var ownCases = map[string]valueCase{
 	"policies.leases":             {"not wanted", []string{`policies.leases=false`}, guardCase("leases"), ""},
 	"policies.requeues":           {"not wanted", []string{`policies.requeues=false`}, guardCase("requeues"), ""},
 	"policies.finalizers":         {"not wanted", []string{`policies.finalizers=false`}, guardCase("finalizers"), ""},
+	"policies.deletion":           {"not wanted", []string{`policies.deletion=false`}, guardCase("deletion"), ""},
 	"flow.enabled": {
 		"levels of one's own", []string{`flow.enabled=false`}, each("-", "flow"), "",
 	},

@@ -41,6 +41,7 @@ var conditions = []struct{ path, when string }{
 	{"vap/leases", `.Values.policies.leases`},
 	{"vap/requeues", `.Values.policies.requeues`},
 	{"vap/finalizers", `.Values.policies.finalizers`},
+	{"vap/deletion", `.Values.policies.deletion`},
 	{"flow/", `.Values.flow.enabled`},
 	{"certs/managed/", `include "defaultplan.certs.managed" .`},
 	{"certs/switch/", `include "defaultplan.certs.switch" .`},
