@@ -32,13 +32,14 @@ func TestEveryViewFitsAndIsAccessible(t *testing.T) {
 	plan := "plans/cluster/" + e.Name("small")
 	e.Apply("{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ServiceInstance, metadata: {name: db}, spec: {serviceType: " + mysql + ", parameters: {size: 5}}}")
 	e.Apply("{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ServiceBinding, metadata: {name: access}, spec: {instanceRef: {name: db}}}")
+	e.Apply("{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ServiceBinding, metadata: {name: own}, spec: {serviceType: " + mysql + ", provisionParameters: {size: 5}}}")
 	address := e.serve(e.Kubeconfig(), "--allow-create")
 	b.open(address, "Types on offer")
 	root := ask(b, chromedp.Location())
 	for _, view := range []struct{ path, heading string }{
 		{"", "Types on offer"}, {"types/" + mysql, mysql}, {"plans", "All plans"}, {"plans?type=none", "All plans"}, {"plans?free=perhaps", "There is no such filter"},
 		{"plans?namespace=default", "All plans"}, {"?namespace=" + strings.Repeat("long-", 12) + "end", "Types on offer"}, {"?namespace=No", "This names no namespace"},
-		{plan, small}, {"instances", "Instances and bindings"}, {"bindings/access", "access"}, {"types/none", "There is no such thing"}, {"nowhere", "Not Found"},
+		{plan, small}, {"instances", "Instances and bindings"}, {"bindings/access", "access"}, {"bindings/own", "own"}, {"types/none", "There is no such thing"}, {"nowhere", "Not Found"},
 	} {
 		b.open(root+view.path, view.heading)
 		b.fits(view.path)
@@ -65,6 +66,9 @@ func TestEveryViewFitsAndIsAccessible(t *testing.T) {
 	b.send("It would be admitted")
 	b.fits("a dry run")
 
+	other := newBrowser(t)
+	other.open(address, "Forbidden")
+	other.fits("an address that was opened before")
 	kubeconfig, _ := e.user()
 	b.open(e.serve(kubeconfig), "Not shown: you lack rights")
 	b.fits("rights that are missing")
