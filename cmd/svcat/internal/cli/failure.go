@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/apistatus"
 )
 
 // The exit codes of svcat.
@@ -93,11 +94,11 @@ func message(err error) string {
 		return strings.Join(slices.Compact(lines), "\n")
 	}
 	if status, is := err.(*apierrors.StatusError); is { //nolint:errorlint // the outermost only
-		return refusal(status)
+		return apistatus.Text(status)
 	}
 	text := err.Error()
 	for _, status := range statuses(err) {
-		text = strings.Replace(text, status.Error(), refusal(status), 1)
+		text = strings.Replace(text, status.Error(), apistatus.Text(status), 1)
 	}
 	return "error: " + text
 }
@@ -126,21 +127,4 @@ func statuses(err error) []*apierrors.StatusError {
 		return all
 	}
 	return nil
-}
-
-// refusal is an answer of the API server as kubectl prints it.
-func refusal(status *apierrors.StatusError) string {
-	details := status.ErrStatus.Details
-	if status.ErrStatus.Reason != metav1.StatusReasonInvalid || details == nil || len(details.Causes) == 0 {
-		return fmt.Sprintf("Error from server (%s): %s", status.ErrStatus.Reason, status.ErrStatus.Message)
-	}
-	lines := make([]string, len(details.Causes))
-	for i, cause := range details.Causes {
-		lines[i] = strings.TrimPrefix(cause.Field+": "+cause.Message, ": ")
-	}
-	who := fmt.Sprintf("The %s %q is invalid:", details.Kind, details.Name)
-	if len(lines) == 1 {
-		return who + " " + lines[0]
-	}
-	return who + "\n* " + strings.Join(lines, "\n* ")
 }

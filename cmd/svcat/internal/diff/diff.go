@@ -16,6 +16,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/files"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/manifest"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/termtext"
 )
@@ -52,7 +53,7 @@ const example = `  svcat diff -f shop.yaml
 // A command is one run of `svcat diff`.
 type command struct {
 	env     *cli.Env
-	files   manifest.Files
+	files   files.Files
 	applier applier
 }
 
@@ -64,7 +65,7 @@ func New(env *cli.Env) *cobra.Command {
 		Short:             "Show what manifests would change: objects, calls to brokers, costs",
 		Long:              long,
 		Example:           example,
-		Args:              manifest.NoArguments,
+		Args:              files.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return coded(c.run(cmd.Context())) },
 	}

@@ -1,2 +1,2 @@
-// Package manifest reads the files of manifests that commands are given, for render and diff.
+// Package manifest takes files of manifests apart into their objects.
 package manifest

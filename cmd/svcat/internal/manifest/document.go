@@ -10,6 +10,17 @@ import (
 	kjson "sigs.k8s.io/json"
 )
 
+// StandardInput is what standard input is called among files.
+const StandardInput = "standard input"
+
+// A Reader makes objects of documents.
+type Reader struct {
+	// Other makes an object of a document, as JSON, that is of a form of its own, and nil of any
+	// other; OtherName is what errors call that form. Both may be left out.
+	Other     func(text []byte) *unstructured.Unstructured
+	OtherName string
+}
+
 // A Document is one of the documents of a file, with where it stands.
 type Document struct {
 	// File is its name, or "standard input".
@@ -30,16 +41,16 @@ func (d *Document) At() string {
 // Fail is an error about a document.
 func (d *Document) Fail(err error) error { return fmt.Errorf("%s: %w", d.At(), err) }
 
-// split reads the documents of a file. A list is its items.
-func (f *Files) split(file string, text []byte) ([]Document, error) {
+// Split reads the documents of a file. A list is its items.
+func (r *Reader) Split(file string, text []byte) ([]Document, error) {
 	var found []Document
 	number := 0
 	for _, part := range parts(text) {
 		number++
 		one := Document{File: file, number: number, line: part.line}
-		objects, err := f.decode(part)
-		if errors.Is(err, errNoObject) && f.OtherName != "" {
-			err = fmt.Errorf("%w, nor %s", err, f.OtherName)
+		objects, err := r.decode(part)
+		if errors.Is(err, errNoObject) && r.OtherName != "" {
+			err = fmt.Errorf("%w, nor %s", err, r.OtherName)
 		}
 		if err != nil {
 			return nil, one.Fail(err)
@@ -56,7 +67,7 @@ func (f *Files) split(file string, text []byte) ([]Document, error) {
 var errNoObject = errors.New("it is no object with apiVersion and kind")
 
 // decode reads a document, which may be a list.
-func (f *Files) decode(p part) ([]*unstructured.Unstructured, error) {
+func (r *Reader) decode(p part) ([]*unstructured.Unstructured, error) {
 	text, err := p.asJSON()
 	if err != nil {
 		return nil, err
@@ -64,8 +75,8 @@ func (f *Files) decode(p part) ([]*unstructured.Unstructured, error) {
 	if string(text) == "null" {
 		return nil, nil
 	}
-	if f.Other != nil {
-		if object := f.Other(text); object != nil {
+	if r.Other != nil {
+		if object := r.Other(text); object != nil {
 			return []*unstructured.Unstructured{object}, nil
 		}
 	}

@@ -3,62 +3,37 @@ package render
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 
-	"sigs.k8s.io/yaml"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/manifest"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/rendering"
 )
 
-// print writes what became of each document, and the objects as they would be stored.
-func (r *rendering) print() error {
-	var names []string
-	objects := []any{}
-	for _, one := range r.writes {
-		r.explain(one)
-		name := title(one.result.Object)
-		if one.result.Denied != nil || slices.Contains(names, name) {
-			continue
-		}
-		names = append(names, name)
-		objects = append(objects, manifest.Bare(r.latest[name].result.Object))
+// print writes the objects as they would be stored.
+func (c *command) print(objects []*unstructured.Unstructured) error {
+	if c.output == "json" {
+		return c.printJSON(objects)
 	}
-	if r.output == "json" {
-		return r.printJSON(objects)
+	text, err := rendering.YAML(objects)
+	if err != nil {
+		return err
 	}
-	for i, object := range objects {
-		text, err := yaml.Marshal(object)
-		if err != nil {
-			return fmt.Errorf("cannot encode %s: %w", names[i], err)
-		}
-		mark := ""
-		if i > 0 {
-			mark = "---\n"
-		}
-		if _, err := fmt.Fprintf(r.env.Out, "%s%s", mark, text); err != nil {
-			return fmt.Errorf("cannot write: %w", err)
-		}
+	if _, err := fmt.Fprint(c.env.Out, text); err != nil {
+		return fmt.Errorf("cannot write: %w", err)
 	}
 	return nil
 }
 
-// explain tells the warnings of one write, and its denial, in kubectl's order.
-func (r *rendering) explain(one *write) {
-	name := title(one.result.Object)
-	for _, warning := range one.result.Warnings {
-		r.tellf("Warning: %s: %s", name, warning)
+func (c *command) printJSON(objects []*unstructured.Unstructured) error {
+	items := make([]any, len(objects))
+	for i, object := range objects {
+		items[i] = manifest.Bare(object)
 	}
-	if one.result.Denied != nil {
-		r.tellf("%s: %s is refused:\n%s", one.At(), name, cli.Message(one.result.Denied))
-	}
-}
-
-func (r *rendering) printJSON(objects []any) error {
-	encoder := json.NewEncoder(r.env.Out)
+	encoder := json.NewEncoder(c.env.Out)
 	encoder.SetEscapeHTML(false)
 	encoder.SetIndent("", "    ")
-	if err := encoder.Encode(map[string]any{"apiVersion": "v1", "kind": "List", "items": objects}); err != nil {
+	if err := encoder.Encode(map[string]any{"apiVersion": "v1", "kind": "List", "items": items}); err != nil {
 		return fmt.Errorf("cannot write: %w", err)
 	}
 	return nil

@@ -2,11 +2,16 @@
 package render
 
 import (
+	"context"
+	"errors"
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
-	"github.com/defaultplan/defaultplan/cmd/svcat/internal/manifest"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/files"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/rendering"
 	"github.com/defaultplan/defaultplan/webhook/offline"
 	"github.com/defaultplan/defaultplan/webhook/options"
 )
@@ -14,7 +19,7 @@ import (
 // A command is one run of `svcat render`.
 type command struct {
 	env     *cli.Env
-	files   manifest.Files
+	files   files.Files
 	broker  string
 	output  string
 	options *options.Options
@@ -60,13 +65,13 @@ const example = `  # What would my chart get here? The operator publishes the ca
 
 // New returns the command `svcat render`.
 func New(env *cli.Env) *cobra.Command {
-	c := &command{env: env, files: manifest.Files{Other: asCatalog, OtherName: "a broker's catalog"}, options: options.New()}
+	c := &command{env: env, files: files.Files{Reader: rendering.Reader()}, options: options.New()}
 	cmd := &cobra.Command{
 		Use:               "render -f FILE...",
 		Short:             "Show what admission would make of objects, from files alone",
 		Long:              long,
 		Example:           example,
-		Args:              manifest.NoArguments,
+		Args:              files.NoArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
 	}
@@ -100,4 +105,27 @@ func (c *command) namespace() string {
 		return *given
 	}
 	return "default"
+}
+
+// run admits what the files hold, and prints it.
+func (c *command) run(ctx context.Context) error {
+	if err := c.validate(); err != nil {
+		return err
+	}
+	documents, err := c.files.Read(c.env)
+	if err != nil {
+		return err
+	}
+	r := &rendering.Rendering{Namespace: c.namespace(), Broker: c.broker, Tell: func(line string) {
+		// A user who does not want to be told closes the stream; the objects still come.
+		_, _ = fmt.Fprintln(c.env.ErrOut, line)
+	}}
+	objects, refused := r.Run(ctx, c.options, documents)
+	if refused != nil && !errors.Is(refused, rendering.ErrRefused) {
+		return refused
+	}
+	if err := c.print(objects); err != nil {
+		return err
+	}
+	return refused
 }

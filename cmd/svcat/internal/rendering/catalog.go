@@ -1,4 +1,4 @@
-package render
+package rendering
 
 import (
 	"context"
@@ -38,7 +38,7 @@ func asCatalog(text []byte) *unstructured.Unstructured {
 
 // offerings are the classes and plans that the controller makes of a broker's
 // catalog, and what of it is skipped.
-func (c *command) offerings(ctx context.Context, catalogs client.Reader, d *manifest.Document) ([]*unstructured.Unstructured, []relist.Skipped, error) {
+func (r *Rendering) offerings(ctx context.Context, catalogs client.Reader, d *manifest.Document) ([]*unstructured.Unstructured, []relist.Skipped, error) {
 	text, err := d.Object.MarshalJSON()
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot encode the catalog: %w", err)
@@ -47,7 +47,7 @@ func (c *command) offerings(ctx context.Context, catalogs client.Reader, d *mani
 	if err := json.Unmarshal(text, &catalog); err != nil {
 		return nil, nil, err
 	}
-	broker, err := c.brokerOf(ctx, catalogs, d)
+	broker, err := r.brokerOf(ctx, catalogs, d)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -67,13 +67,13 @@ func (c *command) offerings(ctx context.Context, catalogs client.Reader, d *mani
 
 // brokerOf is the broker that a catalog is of, with the restrictions and the suffix
 // that the files give it.
-func (c *command) brokerOf(ctx context.Context, catalogs client.Reader, d *manifest.Document) (relist.Broker, error) {
-	name := c.broker
+func (r *Rendering) brokerOf(ctx context.Context, catalogs client.Reader, d *manifest.Document) (relist.Broker, error) {
+	name := r.Broker
 	if name == "" {
 		base := filepath.Base(d.File)
 		name = strings.TrimSuffix(base, filepath.Ext(base))
 	}
-	if d.File == manifest.StandardInput && c.broker == "" {
+	if d.File == manifest.StandardInput && r.Broker == "" {
 		return relist.Broker{}, fmt.Errorf("it is a broker's catalog: say of which broker with --broker")
 	}
 	known := &v1beta1.ClusterServiceBroker{}

@@ -1,4 +1,5 @@
-package manifest
+// Package files reads the manifests that render and diff are given by -f.
+package files
 
 import (
 	"errors"
@@ -11,22 +12,16 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/manifest"
 )
-
-// StandardInput is what standard input is called among files.
-const StandardInput = "standard input"
 
 // Files are those that a command reads manifests from: -f and -R.
 type Files struct {
 	Names     []string
 	Recursive bool
-	// Other makes an object of a document, as JSON, that is of a form of its own, and nil of any
-	// other; OtherName is what errors call that form. Both may be left out.
-	Other     func(text []byte) *unstructured.Unstructured
-	OtherName string
+	Reader    manifest.Reader
 }
 
 // Bind adds the flags.
@@ -62,8 +57,8 @@ func (f *Files) Validate(command string) error {
 
 // Read reads the documents of all files, in the order of the command line; those of
 // a folder by their names.
-func (f *Files) Read(env *cli.Env) ([]Document, error) {
-	var documents []Document
+func (f *Files) Read(env *cli.Env) ([]manifest.Document, error) {
+	var documents []manifest.Document
 	for _, file := range f.Names {
 		found, err := f.readOne(env, file)
 		if err != nil {
@@ -74,14 +69,14 @@ func (f *Files) Read(env *cli.Env) ([]Document, error) {
 	return documents, nil
 }
 
-func (f *Files) readOne(env *cli.Env, file string) ([]Document, error) {
+func (f *Files) readOne(env *cli.Env, file string) ([]manifest.Document, error) {
 	if file == "-" {
 		sayWaiting(env)
 		text, err := io.ReadAll(env.In)
 		if err != nil {
 			return nil, fmt.Errorf("cannot read standard input: %w", err)
 		}
-		return f.split(StandardInput, text)
+		return f.Reader.Split(manifest.StandardInput, text)
 	}
 	info, err := os.Stat(file)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -97,7 +92,7 @@ func (f *Files) readOne(env *cli.Env, file string) ([]Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	var documents []Document
+	var documents []manifest.Document
 	for _, path := range inside {
 		found, err := f.readFile(path)
 		if err != nil {
@@ -139,10 +134,10 @@ func (f *Files) inside(folder string) ([]string, error) {
 	return found, nil
 }
 
-func (f *Files) readFile(path string) ([]Document, error) {
+func (f *Files) readFile(path string) ([]manifest.Document, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %q: %w", path, err)
 	}
-	return f.split(path, text)
+	return f.Reader.Split(path, text)
 }

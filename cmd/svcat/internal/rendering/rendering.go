@@ -1,4 +1,5 @@
-package render
+// Package rendering admits manifests without a cluster, and says what would be stored.
+package rendering
 
 import (
 	"cmp"
@@ -11,14 +12,28 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/apistatus"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/manifest"
 	"github.com/defaultplan/defaultplan/deploy/schema"
 	"github.com/defaultplan/defaultplan/webhook/offline"
+	"github.com/defaultplan/defaultplan/webhook/options"
 )
 
-// A rendering is what is known of the files while they are admitted.
-type rendering struct {
-	*command
+// ErrRefused says that admission refused some of the objects.
+var ErrRefused = errors.New("refused")
+
+// Reader reads the manifests of a rendering, and catalogs as brokers answer them.
+func Reader() manifest.Reader {
+	return manifest.Reader{Other: asCatalog, OtherName: "a broker's catalog"}
+}
+
+// A Rendering sends documents through admission.
+type Rendering struct {
+	// Namespace is where objects are that name none, and Broker what catalogs are of; empty: the
+	// name of their file.
+	Namespace, Broker string
+	// Tell takes the lines that a person is told: warnings, denials and what is left out.
+	Tell func(line string)
 
 	cluster *offline.Cluster
 	// writes are the instances and bindings of the files, in their order.
@@ -34,39 +49,63 @@ type write struct {
 	result offline.Result
 }
 
-// run admits what the files hold, and prints it.
-func (c *command) run(ctx context.Context) error {
-	if err := c.validate(); err != nil {
-		return err
-	}
-	documents, err := c.files.Read(c.env)
+// Run admits the instances and bindings of documents, to which the other objects are the catalog,
+// by a webhook with these options. It returns what would be stored, in the order of the documents,
+// also beside an ErrRefused.
+func (r *Rendering) Run(ctx context.Context, webhook *options.Options, documents []manifest.Document) ([]*unstructured.Unstructured, error) {
+	cluster, err := offline.New(webhook) //nolint:contextcheck // it makes something in memory, and waits for nothing
 	if err != nil {
-		return err
+		return nil, err
 	}
-	cluster, err := offline.New(c.options) //nolint:contextcheck // it makes something in memory, and waits for nothing
-	if err != nil {
-		return err
-	}
-	r := &rendering{command: c, cluster: cluster, latest: map[string]*write{}}
+	r.cluster, r.latest = cluster, map[string]*write{}
 	wanted, err := r.load(ctx, documents)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(wanted) == 0 {
-		return errors.New("there is no ServiceInstance and no ServiceBinding in the files")
+		return nil, errors.New("there is no ServiceInstance and no ServiceBinding in the files")
 	}
 	if err := r.admit(ctx, wanted); err != nil {
-		return err
+		return nil, err
 	}
-	if err := r.print(); err != nil {
-		return err
+	return r.stored()
+}
+
+// stored tells what became of each document, and returns the objects that are stored, each once.
+func (r *Rendering) stored() (objects []*unstructured.Unstructured, err error) {
+	var names []string
+	refused := 0
+	for _, one := range r.writes {
+		r.explain(one)
+		if one.result.Denied != nil {
+			refused++
+			continue
+		}
+		if name := title(one.result.Object); !slices.Contains(names, name) {
+			names = append(names, name)
+			objects = append(objects, r.latest[name].result.Object)
+		}
 	}
-	return r.verdict()
+	if refused > 0 {
+		err = fmt.Errorf("%w: %d of %d objects", ErrRefused, refused, len(r.writes))
+	}
+	return objects, err
+}
+
+// explain tells the warnings of one write, and its denial, in kubectl's order.
+func (r *Rendering) explain(one *write) {
+	name := title(one.result.Object)
+	for _, warning := range one.result.Warnings {
+		r.tellf("Warning: %s: %s", name, warning)
+	}
+	if one.result.Denied != nil {
+		r.tellf("%s: %s is refused:\n%s", one.At(), name, apistatus.Text(one.result.Denied))
+	}
 }
 
 // load takes in the catalog, and returns what is to be admitted. Brokers come before
 // their catalogs; the order of the others does not matter.
-func (r *rendering) load(ctx context.Context, documents []manifest.Document) ([]manifest.Document, error) {
+func (r *Rendering) load(ctx context.Context, documents []manifest.Document) ([]manifest.Document, error) {
 	var wanted, catalogs []manifest.Document
 	others := map[string]int{}
 	for _, d := range documents {
@@ -99,7 +138,7 @@ func (r *rendering) load(ctx context.Context, documents []manifest.Document) ([]
 }
 
 // take loads one object of the catalog.
-func (r *rendering) take(d *manifest.Document) error {
+func (r *Rendering) take(d *manifest.Document) error {
 	r.place(d.Object)
 	if err := r.cluster.Load(d.Object); err != nil {
 		return d.Fail(err)
@@ -109,7 +148,7 @@ func (r *rendering) take(d *manifest.Document) error {
 
 // relist takes over a broker's catalog. A class or plan that the files give themselves
 // stands.
-func (r *rendering) relist(ctx context.Context, d *manifest.Document) error {
+func (r *Rendering) relist(ctx context.Context, d *manifest.Document) error {
 	made, skipped, err := r.offerings(ctx, r.cluster.Reader(), d)
 	if err != nil {
 		return err
@@ -122,19 +161,19 @@ func (r *rendering) relist(ctx context.Context, d *manifest.Document) error {
 
 // place puts an object that names no namespace into the one that is asked for. One
 // of the cluster's is in none, whatever it says.
-func (r *rendering) place(object *unstructured.Unstructured) {
+func (r *Rendering) place(object *unstructured.Unstructured) {
 	switch kind := object.GetKind(); {
 	case kind == "Namespace", strings.HasPrefix(kind, "Cluster"), strings.HasSuffix(kind, "Policy"):
 		object.SetNamespace("")
 	default:
-		object.SetNamespace(cmp.Or(object.GetNamespace(), r.namespace()))
+		object.SetNamespace(cmp.Or(object.GetNamespace(), r.Namespace))
 	}
 }
 
 // admit applies the objects in their order, and settles those that wait: at the end,
 // and before an object is written a second time, as there is time for that in a
 // cluster.
-func (r *rendering) admit(ctx context.Context, wanted []manifest.Document) error {
+func (r *Rendering) admit(ctx context.Context, wanted []manifest.Document) error {
 	for _, d := range wanted {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -161,7 +200,7 @@ func (r *rendering) admit(ctx context.Context, wanted []manifest.Document) error
 
 // settle decides what waits. What an object that waited was told first is not so any
 // more.
-func (r *rendering) settle(ctx context.Context) error {
+func (r *Rendering) settle(ctx context.Context) error {
 	decided, waiting, err := r.cluster.Settle(ctx)
 	if err != nil {
 		return fmt.Errorf("cannot decide what waits: %w", err)
@@ -180,20 +219,6 @@ func (r *rendering) settle(ctx context.Context) error {
 	return nil
 }
 
-// verdict is the error that ends the command where something is refused.
-func (r *rendering) verdict() error {
-	refused := 0
-	for _, one := range r.writes {
-		if one.result.Denied != nil {
-			refused++
-		}
-	}
-	if refused > 0 {
-		return fmt.Errorf("refused: %d of %d objects", refused, len(r.writes))
-	}
-	return nil
-}
-
 // title is an object as warnings call it.
 func title(object *unstructured.Unstructured) string {
 	name := object.GetName()
@@ -203,7 +228,4 @@ func title(object *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %s/%s", strings.ToLower(object.GetKind()), object.GetNamespace(), name)
 }
 
-func (r *rendering) tellf(format string, args ...any) {
-	// A user who does not want to be told closes the stream; the objects still come.
-	_, _ = fmt.Fprintf(r.env.ErrOut, format+"\n", args...)
-}
+func (r *Rendering) tellf(format string, args ...any) { r.Tell(fmt.Sprintf(format, args...)) }
