@@ -114,7 +114,7 @@ release: ## Write a release into bin/release/VERSION (VERSION=v0.2.0, REGISTRY=h
 
 ##@ Pages
 .PHONY: site
-site: ## Write README.md and docs/ as HTML into bin/site, with a search
+site: ## Write README.md and docs/ as HTML into bin/site, with a search and a page to try manifests on
 	cd tools/site && $(GO) run .
 
 .PHONY: pictures pictures-svcat pictures-check

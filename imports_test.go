@@ -134,10 +134,16 @@ var importRules = map[string]struct {
 		denied: []string{module + "osb/controller/credentials", module + "osb/controller/deposit", module + "osb/controller/endpoints", module + "osb/controller/inuse"},
 	},
 	"SvcatPointsDown": {
-		reason:  "cli, printer and termtext are what all commands share: they know no command, and not what is in a cluster",
-		under:   []string{svcat + "cli", svcat + "printer", svcat + "termtext"},
+		reason:  "cli, printer, termtext and apistatus are what all commands share: they know no command, and not what is in a cluster",
+		under:   []string{svcat + "cli", svcat + "printer", svcat + "termtext", svcat + "apistatus"},
 		denied:  []string{module + svcat},
-		allowed: []string{module + svcat + "cli", module + svcat + "printer", module + svcat + "termtext"},
+		allowed: []string{module + svcat + "cli", module + svcat + "printer", module + svcat + "termtext", module + svcat + "apistatus"},
+	},
+	"SvcatRunsInBrowsers": {
+		reason:  "what a page runs has no terminal, no kubeconfig and no cluster",
+		under:   []string{svcat + "manifest", svcat + "rendering", svcat + "origins", svcat + "trial"},
+		denied:  []string{module + svcat, "github.com/spf13/cobra", "k8s.io/cli-runtime", "k8s.io/client-go"},
+		allowed: []string{module + svcat + "manifest", module + svcat + "rendering", module + svcat + "origins", module + svcat + "printer", module + svcat + "apistatus"},
 	},
 	"SvcatRightsKnowNoCommand": {
 		reason:  "which rights are missing is known to all commands and the page, and knows none of them",

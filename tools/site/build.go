@@ -123,6 +123,7 @@ func (s *site) write(out string, groups []group) error {
 	if err != nil {
 		return err
 	}
+	s.pages["try"] = &page{Path: "try.html", Title: "Try it", Body: tryBody}
 	s.pages["search"] = &page{Path: "search.html", Title: "Search", Body: searchBody}
 	for _, p := range s.pages {
 		var written bytes.Buffer

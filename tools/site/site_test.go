@@ -173,11 +173,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 // more queries.
 func TestSearch(t *testing.T) {
 	t.Parallel()
-	chromium, err := exec.LookPath("chromium")
-	if err != nil && os.Getenv("DEFAULTPLAN_REQUIRE_CHROMIUM") != "1" {
-		listSkipped(t, "SKIPPED: the search of the site: install the Debian package chromium to test it")
-	}
-	require.NoError(t, err)
+	chromium := findChromium(t)
 	first := map[string]string{
 		"plan is chosen":         "docs/choosing.html#how-a-plan-is-chosen",
 		"Rotate":                 "docs/rotation.html#credentials-that-rotate",
@@ -215,6 +211,17 @@ func TestSearch(t *testing.T) {
 	for query, address := range first {
 		assert.Contains(t, string(shown), "<p>answer: "+html.EscapeString(query)+" → "+address+"</p>")
 	}
+}
+
+// findChromium is the path of Chromium. Without it the test is skipped, unless it is required.
+func findChromium(t *testing.T) string {
+	t.Helper()
+	chromium, err := exec.LookPath("chromium")
+	if err != nil && os.Getenv("DEFAULTPLAN_REQUIRE_CHROMIUM") != "1" {
+		listSkipped(t, "SKIPPED: "+t.Name()+" of the site: install the Debian package chromium to run it")
+	}
+	require.NoError(t, err)
+	return chromium
 }
 
 // listSkipped skips a test, in the list that make test ends with.
@@ -261,7 +268,7 @@ func TestProjects(t *testing.T) {
 				return
 			}
 			require.NoError(t, err, test.reason)
-			assert.Equal(t, 8, pages)
+			assert.Equal(t, 9, pages)
 			written, err := os.ReadFile(filepath.Join(out, "docs/a.html"))
 			require.NoError(t, err)
 			assert.Contains(t, string(written), test.has, test.reason)

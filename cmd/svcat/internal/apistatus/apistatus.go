@@ -9,6 +9,36 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// Error is an error as a person is told it, with each answer of the API server that it wraps as
+// kubectl prints it. One that is nothing else is that alone.
+func Error(err error) string {
+	if status, is := err.(*apierrors.StatusError); is { //nolint:errorlint // the outermost only
+		return Text(status)
+	}
+	text := err.Error()
+	for _, status := range statuses(err) {
+		text = strings.Replace(text, status.Error(), Text(status), 1)
+	}
+	return "error: " + text
+}
+
+// statuses are the answers of the API server that an error wraps.
+func statuses(err error) []*apierrors.StatusError {
+	switch e := err.(type) { //nolint:errorlint // each level is looked at
+	case *apierrors.StatusError:
+		return []*apierrors.StatusError{e}
+	case interface{ Unwrap() error }:
+		return statuses(e.Unwrap())
+	case interface{ Unwrap() []error }:
+		var all []*apierrors.StatusError
+		for _, one := range e.Unwrap() {
+			all = append(all, statuses(one)...)
+		}
+		return all
+	}
+	return nil
+}
+
 // Text is an answer of the API server as kubectl prints it.
 func Text(status *apierrors.StatusError) string {
 	details := status.ErrStatus.Details

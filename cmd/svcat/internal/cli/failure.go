@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/apistatus"
 )
 
@@ -93,14 +91,7 @@ func message(err error) string {
 		}
 		return strings.Join(slices.Compact(lines), "\n")
 	}
-	if status, is := err.(*apierrors.StatusError); is { //nolint:errorlint // the outermost only
-		return apistatus.Text(status)
-	}
-	text := err.Error()
-	for _, status := range statuses(err) {
-		text = strings.Replace(text, status.Error(), apistatus.Text(status), 1)
-	}
-	return "error: " + text
+	return apistatus.Error(err)
 }
 
 // joined are the errors that errors.Join put together, none for any other error.
@@ -110,21 +101,4 @@ func joined(err error) []error {
 		return nil
 	}
 	return several.Unwrap()
-}
-
-// statuses are the answers of the API server that an error wraps.
-func statuses(err error) []*apierrors.StatusError {
-	switch e := err.(type) { //nolint:errorlint // each level is looked at
-	case *apierrors.StatusError:
-		return []*apierrors.StatusError{e}
-	case interface{ Unwrap() error }:
-		return statuses(e.Unwrap())
-	case interface{ Unwrap() []error }:
-		var all []*apierrors.StatusError
-		for _, one := range e.Unwrap() {
-			all = append(all, statuses(one)...)
-		}
-		return all
-	}
-	return nil
 }

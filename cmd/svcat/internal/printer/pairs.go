@@ -28,6 +28,9 @@ func (p *Pairs) AddSet(name, value string) {
 // Len is the number of pairs.
 func (p *Pairs) Len() int { return len(p.list) }
 
+// All are the pairs, as they are printed.
+func (p *Pairs) All() [][2]string { return p.list }
+
 // Write writes the list.
 func (p *Pairs) Write(w io.Writer) error {
 	widest := 0
