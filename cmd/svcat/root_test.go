@@ -145,7 +145,7 @@ func TestWrongCommandLineEndsWithTwo(t *testing.T) {
 		"UnknownCommand": {reason: "with what may have been meant", args: []string{"chekc", "--wait"}, code: 2, want: `error: svcat has no command "chekc"; did you mean check? commands: `},
 		"FlagFirst":      {reason: "a flag of no command", args: []string{"--wait"}, code: 2, want: "error: unknown flag: --wait; see svcat --help"},
 		"NearDescribed":  {reason: "kinds too", args: []string{"describe", "instnce/mydb"}, code: 2, want: `error: cannot describe "instnce/mydb"; did you mean instance? allowed are broker, class,`},
-		"NearCreated":    {reason: "kinds too", args: []string{"create", "clas"}, code: 2, want: `error: svcat create has no "clas"; did you mean class? allowed are class and plan`},
+		"NearCreated":    {reason: "kinds too", args: []string{"create", "clss"}, code: 2, want: `error: svcat create has no "clss"; did you mean class? allowed are class and plan`},
 		"NearSet":        {reason: "kinds too", args: []string{"set", "plann", "x"}, code: 2, want: `error: svcat set has no "plann"; did you mean plan? allowed are class and plan`},
 		"NearExplained":  {reason: "kinds too", args: []string{"explain", "instanc/x"}, code: 2, want: `error: "instanc/x" is nothing that explain knows; did you mean instance? allowed are TYPE, `},
 		"NearFlag":       {reason: "with what may have been meant", args: []string{"check", "--timeuot"}, code: 2, want: "error: unknown flag: --timeuot; did you mean --timeout? See svcat check --help"},
