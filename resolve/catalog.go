@@ -1,5 +1,7 @@
 package resolve
 
+import "github.com/defaultplan/defaultplan/api/v1beta1"
+
 // A Ref is the Kubernetes name of a class or plan. An empty Namespace means that it is cluster-scoped.
 type Ref struct {
 	Namespace string
@@ -54,6 +56,8 @@ type PlanEntry struct {
 	Suggested bool
 	// Weight decides between plans that a selector matches: the heaviest wins.
 	Weight int32
+	// Costs are what its status says that it costs. They do not affect the choice, but policies.
+	Costs Costs
 	// Gone says why the plan is never chosen, completing "it is …", as in "being deleted". Empty means live.
 	Gone string
 	// Broker is as with ClassEntry.
@@ -62,6 +66,19 @@ type PlanEntry struct {
 	// every other rule chooses it, and the caller refuses the choice in the policy's name.
 	Denied string
 }
+
+// Costs are what a plan costs, as far as that is known.
+type Costs struct {
+	// Listed are those that its broker names.
+	Listed []v1beta1.PlanCost
+	// Malformed says that its broker names some that cannot be read.
+	Malformed bool
+	// Free says that the plan costs nothing, unless costs are listed.
+	Free bool
+}
+
+// Named says that the broker names any costs, readable or not.
+func (c *Costs) Named() bool { return len(c.Listed) > 0 || c.Malformed }
 
 // A Record is the default plan that a type's ServiceType (plan in a namespace) or ClusterServiceType (plan in the
 // cluster) records. A Record without a plan's name records nothing.

@@ -26,9 +26,9 @@ func ClassFrom[T v1beta1.ClassObject](class T) ClassEntry {
 	}
 }
 
-// PlanFrom returns the entry of a plan of either scope. It shares the object's labels.
+// PlanFrom returns the entry of a plan of either scope. It shares the object's labels and costs.
 func PlanFrom[T v1beta1.PlanObject](plan T) PlanEntry {
-	spec, annotations := plan.GetSpec(), plan.GetAnnotations()
+	spec, status, annotations := plan.GetSpec(), plan.GetStatus(), plan.GetAnnotations()
 	return PlanEntry{
 		Ref:          Ref{Namespace: plan.GetNamespace(), Name: plan.GetName()},
 		UID:          string(plan.GetUID()),
@@ -41,6 +41,7 @@ func PlanFrom[T v1beta1.PlanObject](plan T) PlanEntry {
 		Default:      annotations[v1beta1.AnnotationDefaultPlan] == annotationTrue,
 		Suggested:    annotations[v1beta1.AnnotationSuggestedPlan] == annotationTrue,
 		Weight:       spec.Weight,
+		Costs:        Costs{Listed: status.Costs, Malformed: status.MalformedCosts != "", Free: spec.Free},
 		Gone:         gone(plan),
 	}
 }

@@ -253,10 +253,38 @@ type CommonServicePlanStatus struct {
 	// nothing new is provisioned from it.
 	// +optional
 	RemovedFromBrokerCatalog bool `json:"removedFromBrokerCatalog"`
+	// Costs are what the last catalog said the plan costs, in the order of
+	// metadata.costs: those of one currency and one unit add up, and several
+	// currencies of one unit may be alternatives.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	Costs []PlanCost `json:"costs,omitempty"`
+	// MalformedCosts says why metadata.costs could not be read; costs is empty
+	// then. Nothing of it is guessed.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	MalformedCosts string `json:"malformedCosts,omitempty"`
 	// Conditions has InUse while the object is being deleted and kept for what uses it.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=32
 	Conditions []Condition `json:"conditions,omitempty"`
+}
+
+// PlanCost is an amount of a currency for a unit, such as 99.95 usd MONTHLY.
+type PlanCost struct {
+	// Currency is the currency as the broker writes it, such as usd.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	Currency string `json:"currency"`
+	// Amount is an exact decimal without an exponent or trailing zeros.
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:Pattern=`^(0|[1-9][0-9]*)(\.[0-9]*[1-9])?$`
+	Amount string `json:"amount"`
+	// Unit is what the amount is paid for, such as MONTHLY.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Unit string `json:"unit"`
 }

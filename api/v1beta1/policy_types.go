@@ -162,14 +162,14 @@ type PolicyNamespaces struct {
 
 // PolicySubject selects plans. All fields that are set must hold; at least one
 // is set. External IDs select nothing: a copy has its original's.
-// +kubebuilder:validation:XValidation:rule=`self.?serviceType.orValue("") != "" || self.?className.orValue("") != "" || self.?planName.orValue("") != "" || has(self.planSelector)`,message="a subject that says nothing would be every plan: set serviceType, className, planName or planSelector; every plan is planSelector: {}",reason=FieldValueRequired
+// +kubebuilder:validation:XValidation:rule=`self.?serviceType.orValue("") != "" || self.?className.orValue("") != "" || self.?planName.orValue("") != "" || has(self.planSelector) || has(self.costs)`,message="a subject that says nothing would be every plan: set serviceType, className, planName, planSelector or costs; every plan is planSelector: {}",reason=FieldValueRequired
 type PolicySubject struct {
 	PlanSubject `json:",inline"`
 }
 
 // BindingPolicySubject selects instances. All fields that are set must hold; at
 // least one is set.
-// +kubebuilder:validation:XValidation:rule=`self.?serviceType.orValue("") != "" || self.?className.orValue("") != "" || self.?planName.orValue("") != "" || has(self.planSelector) || has(self.instance) || has(self.instanceSelector)`,message="a subject that says nothing would be every instance: set serviceType, className, planName, planSelector, instance or instanceSelector; every instance is instanceSelector: {}",reason=FieldValueRequired
+// +kubebuilder:validation:XValidation:rule=`self.?serviceType.orValue("") != "" || self.?className.orValue("") != "" || self.?planName.orValue("") != "" || has(self.planSelector) || has(self.costs) || has(self.instance) || has(self.instanceSelector)`,message="a subject that says nothing would be every instance: set serviceType, className, planName, planSelector, costs, instance or instanceSelector; every instance is instanceSelector: {}",reason=FieldValueRequired
 type BindingPolicySubject struct {
 	PlanSubject `json:",inline"`
 
@@ -201,7 +201,49 @@ type PlanSubject struct {
 	// an empty one matches all.
 	// +optional
 	PlanSelector *metav1.LabelSelector `json:"planSelector,omitempty"`
+	// Costs selects the plans that cost more than an amount.
+	// +optional
+	Costs *PolicyCosts `json:"costs,omitempty"`
 }
+
+// PolicyCosts selects plans by what they cost. All costs of the currency and the
+// unit add up. A copy of a plan counts with the costs of the cluster plan that has
+// its external ID.
+type PolicyCosts struct {
+	// Currency is compared without regard to case, such as usd.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:Pattern=`^\S(.*\S)?$`
+	Currency string `json:"currency"`
+	// Unit is compared without regard to case, such as MONTHLY. Costs for other
+	// units do not count.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:Pattern=`^\S(.*\S)?$`
+	Unit string `json:"unit"`
+	// Above is the amount, a decimal such as "100" or "99.95". Plans that cost
+	// more are selected; those that cost just as much are not.
+	// +kubebuilder:validation:MaxLength=64
+	// +kubebuilder:validation:Pattern=`^(0|[1-9][0-9]{0,19})(\.[0-9]{1,18})?$`
+	Above string `json:"above"`
+	// Unknown says how a plan counts that has no cost of the currency and the
+	// unit, or whose costs are malformed: Deny selects it, as if it cost more,
+	// and Allow does not. A plan that is free and names no costs costs nothing.
+	// +optional
+	// +kubebuilder:default=Deny
+	Unknown UnknownCosts `json:"unknown,omitempty"`
+}
+
+// UnknownCosts says how a plan counts of which is not known what it costs.
+// +kubebuilder:validation:Enum=Deny;Allow
+type UnknownCosts string
+
+// How a plan counts of which is not known what it costs: as one that costs more than
+// the amount, or as one that does not.
+const (
+	UnknownDeny  UnknownCosts = "Deny"
+	UnknownAllow UnknownCosts = "Allow"
+)
 
 // PolicyInstance names an instance.
 type PolicyInstance struct {

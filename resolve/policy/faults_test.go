@@ -40,6 +40,13 @@ func TestFaults(t *testing.T) {
 			reason: "as it would here", title: "b/x", spec: "{action: Deny, subjects: [{}]}",
 			want: []string{"spec.subjects[0]: Required value: it says nothing"},
 		},
+		"Costs": {
+			reason: "as the schema has it, where there is none", title: "p/x", spec: "{action: Deny, subjects: [{costs: {}}, {costs: {currency: ' usd', unit: MONTHLY, above: '1e99', unknown: deny}}]}",
+			want: []string{
+				`spec.subjects[0].costs.currency: Invalid value: ""`, `spec.subjects[0].costs.unit: Invalid value: ""`, `spec.subjects[0].costs.above: Invalid value: "": it is not a number`,
+				`spec.subjects[1].costs.currency: Invalid value: " usd"`, `spec.subjects[1].costs.above: Invalid value: "1e99": it has too many digits`, `spec.subjects[1].costs.unknown: Unsupported value: "deny"`,
+			},
+		},
 		"PlanSelectorKey": {
 			reason: "the path leads to the key", title: "p/x", spec: "{action: Deny, subjects: [{}, {}, {planSelector: {matchExpressions: [{key: a!, operator: Exists}]}}]}",
 			want: []string{"spec.subjects[0]: Required", "spec.subjects[1]: Required", `spec.subjects[2].planSelector.matchExpressions[0].key: Invalid value: "a!"`},

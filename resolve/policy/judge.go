@@ -19,6 +19,9 @@ type Refusal struct {
 	// Message is what the operator says: that of the first of the policies which
 	// has one.
 	Message string
+	// Costs say what the plan costs and the limit, where the first of the policies selects it
+	// by its costs alone.
+	Costs string
 }
 
 // Judge says what the rules refuse the target in the place; nil means that it is
@@ -43,15 +46,15 @@ func Judge(rules []Rule, target Target, place Place) *Refusal {
 		}
 	}
 	if denying != nil {
-		return &Refusal{Kind: denying.Kind, Policies: []string{denying.Name}, Message: denying.Message}
+		return &Refusal{Kind: denying.Kind, Policies: []string{denying.Name}, Message: denying.Message, Costs: denying.costsOf(&target)}
 	}
 	// An instance's own right to be comes before the right to bind to it.
-	return cmp.Or(notAllowed(KindProvisioning, allowing, place), notAllowed(KindBinding, allowing, place))
+	return cmp.Or(notAllowed(KindProvisioning, allowing, &target, place), notAllowed(KindBinding, allowing, &target, place))
 }
 
 // notAllowed is the refusal of those rules of a kind that allow the target, if
 // there are any, and none of them holds in the place.
-func notAllowed(kind string, allowing []*Rule, place Place) *Refusal {
+func notAllowed(kind string, allowing []*Rule, target *Target, place Place) *Refusal {
 	var elsewhere []*Rule
 	for _, rule := range allowing {
 		if rule.Kind != kind {
@@ -66,7 +69,7 @@ func notAllowed(kind string, allowing []*Rule, place Place) *Refusal {
 		return nil
 	}
 	slices.SortFunc(elsewhere, compare)
-	refusal := &Refusal{Kind: kind, NotAllowed: true}
+	refusal := &Refusal{Kind: kind, NotAllowed: true, Costs: elsewhere[0].costsOf(target)}
 	for _, rule := range elsewhere {
 		refusal.Policies = append(refusal.Policies, rule.Name)
 		refusal.Message = cmp.Or(refusal.Message, rule.Message)

@@ -13,6 +13,7 @@ type subject struct {
 	// instance and the selectors are nil where none was given.
 	instance         *v1beta1.PolicyInstance
 	plans, instances labels.Selector
+	costs            *costsAbove
 }
 
 // subject compiles an entry. One that says nothing is a fault: it would select
@@ -22,6 +23,7 @@ func (f *faults) subject(given *v1beta1.BindingPolicySubject, at *field.Path) su
 		serviceType: given.ServiceType, class: given.ClassName, plan: given.PlanName, instance: given.Instance,
 		plans:     f.selector(given.PlanSelector, at.Child("planSelector")),
 		instances: f.selector(given.InstanceSelector, at.Child("instanceSelector")),
+		costs:     f.costs(given.Costs, at.Child("costs")),
 	}
 	if s == (subject{}) {
 		f.add(field.Required(at, "it says nothing, and would select everything: an empty planSelector says so"))
@@ -53,7 +55,7 @@ func (s *subject) selects(target *Target) bool {
 	if s.plans != nil && !s.plans.Matches(&target.Labels) {
 		return false
 	}
-	return s.selectsInstance(target.Instance)
+	return s.selectsInstance(target.Instance) && (s.costs == nil || s.costs.selects(&target.Costs))
 }
 
 func (s *subject) selectsInstance(instance *Instance) bool {

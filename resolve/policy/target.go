@@ -10,6 +10,11 @@ type Target struct {
 	Type string
 	// Labels are the plan's, with its class's below its own.
 	Labels Labels
+	// Costs are what the plan costs. Of a copy they are those of its original: see CostsOf.
+	Costs resolve.Costs
+	// Original is where costs are to be looked up that the plan itself does not say; zero where
+	// it does.
+	Original Original
 	// Instance is nil where an instance is to be provisioned.
 	Instance *Instance
 }
@@ -39,6 +44,7 @@ func TargetOf(class resolve.ClassEntry, plan resolve.PlanEntry) Target {
 	if target.Type == "" {
 		target.Type = class.Type
 	}
+	target.Costs, target.Original = costsOf(&class, &plan)
 	return target
 }
 
