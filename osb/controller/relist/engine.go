@@ -191,10 +191,12 @@ const (
 
 func (r *run) settlePlan(ctx context.Context, plan *Object) outcome {
 	live, how := r.settle(ctx, plan)
-	if how != stands || live == nil || !live.removed {
+	if how != stands || live == nil || !live.removed && live.costs.equal(&plan.Costs) {
 		return how
 	}
-	return r.setStatus(ctx, live, map[string]any{statusRemoved: false})
+	fields := plan.Costs.fields()
+	fields[statusRemoved] = false
+	return r.setStatus(ctx, live, fields)
 }
 
 // settleClass writes a class whose plans were written. A new one requires all

@@ -27,6 +27,7 @@ type found struct {
 	defaults    *api.Defaults
 
 	removed              bool
+	costs                Costs
 	freePlans, paidPlans int32
 }
 
@@ -58,11 +59,11 @@ func seeClass(class api.ClassObject) *found {
 }
 
 func seePlan(plan api.PlanObject) *found {
-	spec := plan.GetSpec()
+	spec, status := plan.GetSpec(), plan.GetStatus()
 	_, kind := kindsOf(plan.GetNamespace())
 	return &found{
 		Object: plan, kind: kind, externalID: spec.ExternalID, externalName: spec.ExternalName, serviceType: spec.ServiceType, weight: spec.Weight, defaults: &spec.Defaults,
-		class: plan.GetClassName(), removed: plan.IsRemoved(),
+		class: plan.GetClassName(), removed: status.RemovedFromBrokerCatalog, costs: Costs{status.Costs, status.MalformedCosts},
 	}
 }
 

@@ -13,6 +13,7 @@ const (
 	maxList        = 1024 // tags, requires
 	maxListed      = 1024 // one of them
 	maxVersion     = 256
+	maxMalformed   = 255 // before the ellipsis
 	maxTransforms  = 256
 	maxSchema      = 64 << 10
 	maxMetadata    = 512 << 10

@@ -26,6 +26,8 @@ type Object struct {
 	Kept []string
 	// Hash is the sum of the facts.
 	Hash string
+	// Costs are what a plan costs.
+	Costs Costs
 }
 
 // A Class is a class with its plans.
@@ -209,6 +211,7 @@ func (r *reading) takePlans(class *Class, plans []readPlan, suggested string, of
 		object.Facts = planFacts(r.broker, &object, plan.Plan, plan.notes)
 		object.Suggestions = planSuggestions(plan, suggested == plan.ID, ofService)
 		object.Kept = append(keptOfPlan(plan.LeftOut), keptOfClass(unread)...)
+		object.Costs = costsOf(plan)
 		object.seal(plan.notes)
 		r.tell(class.Service, plan.Name, plan.notes)
 		class.Plans = append(class.Plans, object)
