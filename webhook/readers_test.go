@@ -166,11 +166,8 @@ func (r registry) IndexField(_ context.Context, object client.Object, field stri
 	return nil
 }
 
-// indexIDs lets external IDs be selected by, which only the API server does.
+// indexIDs lets external IDs of instances and bindings be selected by, which only the API server does.
 func indexIDs(r registry) {
-	for _, object := range []client.Object{&v1beta1.ClusterServicePlan{}, &v1beta1.ServicePlan{}} {
-		r.builder.WithIndex(object, v1beta1.FieldExternalID, func(o client.Object) []string { return []string{planSpec(o).ExternalID} })
-	}
 	for _, object := range []client.Object{&v1beta1.ServiceInstance{}, &v1beta1.ServiceBinding{}} {
 		r.builder.WithIndex(object, v1beta1.FieldExternalID, func(o client.Object) []string {
 			switch o := o.(type) {

@@ -89,6 +89,70 @@ func TestDeniedInstances(t *testing.T) {
 	}
 }
 
+// TestDeniedByCosts: what a copy costs is what its original costs now.
+func TestDeniedByCosts(t *testing.T) {
+	t.Parallel()
+	const unknown = "what it costs in usd / MONTHLY is unknown, and the limit is 100"
+	copied := func(c *v1beta1.ServiceClass, p *v1beta1.ServicePlan) {
+		c.Spec.ServiceBrokerName, c.Spec.ClusterServiceBrokerName = "", "b"
+		p.Spec.ServiceBrokerName, p.Spec.ClusterServiceBrokerName, p.Spec.Free = "", "b", true
+		p.Status.Costs = []v1beta1.PlanCost{{Currency: "usd", Amount: "1", Unit: "MONTHLY"}}
+	}
+	cost := func(amount string) []client.Object {
+		return catalogtest.Cluster(func(_ *v1beta1.ClusterServiceClass, p *v1beta1.ClusterServicePlan) {
+			p.Status.Costs = []v1beta1.PlanCost{{Currency: "usd", Amount: amount, Unit: "MONTHLY"}}
+		})
+	}
+	for name, tc := range map[string]struct {
+		catalog []client.Object
+		cluster bool
+		says    string
+	}{
+		"Dear":         {catalog: cost("250"), cluster: true, says: "it costs 250 usd / MONTHLY, and the limit is 100"},
+		"Cheap":        {catalog: cost("100"), cluster: true},
+		"NoCosts":      {catalog: catalogtest.Cluster(), cluster: true, says: unknown},
+		"CopyOfDear":   {catalog: append(cost("250"), catalogtest.Local(copied)...), says: "it costs 250 usd / MONTHLY, and the limit is 100"},
+		"CopyOfCheap":  {catalog: append(cost("99"), catalogtest.Local(copied)...)},
+		"CopyOfNone":   {catalog: catalogtest.Local(copied), says: unknown},
+		"OfOwnBroker":  {catalog: append(cost("250"), catalogtest.Local()...), says: unknown},
+		"CopyOfSilent": {catalog: append(catalogtest.Cluster(), catalogtest.Local(copied)...), says: unknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			policy := provisioningPolicy(v1beta1.PolicyDeny, "")
+			policy.Spec.Subjects[0].Costs = &v1beta1.PolicyCosts{Currency: "usd", Unit: "MONTHLY", Above: "100"}
+			cache := stored(t, append(tc.catalog, policy)...)
+			ref := &v1beta1.DecidedReference{ServicePlanRef: &v1beta1.LocalObjectReference{Name: "plan"}}
+			if tc.cluster {
+				ref = &v1beta1.DecidedReference{ClusterServicePlanRef: &v1beta1.ClusterObjectReference{Name: "plan"}}
+			}
+			reader := catalog.NewReader(cache)
+			offering, _, err := reader.Decided(t.Context(), ref, "n")
+			require.NoError(t, err)
+			rules := &policies.Rules{Cached: cache, Live: cache}
+			problem, err := rules.DeniesInstance(t.Context(), &policies.Instance{
+				Resource: &lifecycle.Resource{}, Desired: &lifecycle.Desired{}, Target: &offering.Offer.Target, Namespace: "n",
+			})
+			require.NoError(t, err)
+			if tc.says == "" {
+				assert.Nil(t, problem)
+				return
+			}
+			require.NotNil(t, problem)
+			assert.Contains(t, problem.Message, tc.says)
+
+			policy.Spec.Action, policy.Spec.MaxInstances = v1beta1.PolicyLimit, new(int32(1))
+			require.NoError(t, cache.Update(t.Context(), policy))
+			slots := &policies.Slots{Cached: cache, Live: cache}
+			lacks, err := slots.Lacks(t.Context(), policies.InstanceRequest(&v1beta1.ServiceInstance{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "i"}, Spec: v1beta1.ServiceInstanceSpec{DecidedReference: *ref},
+			}))
+			require.NoError(t, err)
+			assert.NotNil(t, lacks, "as a limit, it counts too")
+		})
+	}
+}
+
 // underWay is an instance with an update that runs.
 func underWay(thing lifecycle.Resource) lifecycle.Resource {
 	thing.Record.Operation = lifecycle.Updating

@@ -35,10 +35,12 @@ func AddIndexes(ctx context.Context, indexer client.FieldIndexer) error {
 		{&v1beta1.ServiceClass{}, v1beta1.FieldExternalID, classField(func(s *v1beta1.CommonServiceClassSpec) string { return s.ExternalID })},
 		{&v1beta1.ClusterServicePlan{}, v1beta1.FieldServiceType, planField(planType)},
 		{&v1beta1.ClusterServicePlan{}, v1beta1.FieldClusterServiceClassRefName, planField(v1beta1.PlanObject.GetClassName)},
+		{&v1beta1.ClusterServicePlan{}, v1beta1.FieldExternalID, planField(planExternalID)},
 		{&v1beta1.ClusterServicePlan{}, indexAnnotated, planField(annotatedOf)},
 		{&v1beta1.ClusterServicePlan{}, indexExternalName, planField(planTitleKey)},
 		{&v1beta1.ServicePlan{}, v1beta1.FieldServiceType, planField(planType)},
 		{&v1beta1.ServicePlan{}, v1beta1.FieldServiceClassRefName, planField(v1beta1.PlanObject.GetClassName)},
+		{&v1beta1.ServicePlan{}, v1beta1.FieldExternalID, planField(planExternalID)},
 		{&v1beta1.ServicePlan{}, indexAnnotated, planField(annotatedOf)},
 		{&v1beta1.ServicePlan{}, indexExternalName, planField(planTitleKey)},
 	} {
@@ -66,6 +68,8 @@ func planField(value func(v1beta1.PlanObject) string) client.IndexerFunc {
 		return nil
 	}
 }
+
+func planExternalID(plan v1beta1.PlanObject) string { return plan.GetSpec().ExternalID }
 
 func planType(plan v1beta1.PlanObject) string { return plan.GetSpec().ServiceType }
 

@@ -5,7 +5,11 @@ import (
 	"maps"
 	"slices"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/resolve/policy"
 )
 
 // withNamed adds the plan with a Kubernetes name to the plans of a class: it
@@ -66,6 +70,29 @@ func (s Scope) WithClasses(ctx context.Context, found Slice) (Slice, error) {
 	}
 	found.Plans = kept
 	return found, nil
+}
+
+// Price completes what a target costs by its original in the cluster, wherever a rule asks for
+// it. Other rules cost no read.
+func Price(ctx context.Context, reader client.Reader, rules []policy.Rule, target *policy.Target) error {
+	if target.Original.ExternalID == "" || !policy.AboutCosts(rules) {
+		return nil
+	}
+	plans, err := Scope{Reader: reader}.Plans(ctx, client.MatchingFields{v1beta1.FieldExternalID: target.Original.ExternalID})
+	if err != nil {
+		return err
+	}
+	target.PriceBy(plans)
+	return nil
+}
+
+// Copies are the plans of namespaces that have the ID of a plan of the cluster at its broker.
+func (s Scope) Copies(ctx context.Context, original *resolve.PlanEntry) ([]resolve.PlanEntry, error) {
+	var list v1beta1.ServicePlanList
+	if err := s.List(ctx, &list, client.MatchingFields{v1beta1.FieldExternalID: original.ExternalID}); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(Entries(list.Items, PlanEntry), func(p resolve.PlanEntry) bool { return p.Broker != original.Broker }), nil
 }
 
 // withRecords adds to found the records of every type that its plans have, and

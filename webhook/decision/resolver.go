@@ -119,9 +119,9 @@ func (r *Resolver) see(ctx context.Context, req *resolve.Request, found *catalog
 		if err != nil {
 			return err
 		}
-		return markDenied(ctx, found, func(*policy.Target) ([]policy.Rule, error) { return rules, nil }, r.policies.Place(ctx, req.Namespace, r.policies.Live))
+		return r.markDenied(ctx, found, func(*policy.Target) ([]policy.Rule, error) { return rules, nil }, r.policies.Place(ctx, req.Namespace, r.policies.Live))
 	case req.Selector != nil, toRefuse:
-		return markDenied(ctx, found, r.policies.Set.RulesFor, r.policies.Place(ctx, req.Namespace, r.policies.Cached, r.policies.Live))
+		return r.markDenied(ctx, found, r.policies.Set.RulesFor, r.policies.Place(ctx, req.Namespace, r.policies.Cached, r.policies.Live))
 	}
 	return nil
 }
@@ -130,7 +130,7 @@ func (r *Resolver) see(ctx context.Context, req *resolve.Request, found *catalog
 const lookEvery = 256
 
 // markDenied marks the plans that policies keep from a place.
-func markDenied(ctx context.Context, found *catalog.Slice, rulesFor func(*policy.Target) ([]policy.Rule, error), place func() (policy.Place, error)) error {
+func (r *Resolver) markDenied(ctx context.Context, found *catalog.Slice, rulesFor func(*policy.Target) ([]policy.Rule, error), place func() (policy.Place, error)) error {
 	classes := make(map[resolve.Ref]*resolve.ClassEntry, len(found.Classes))
 	for i := range found.Classes {
 		classes[found.Classes[i].Ref] = &found.Classes[i]
@@ -150,7 +150,7 @@ func markDenied(ctx context.Context, found *catalog.Slice, rulesFor func(*policy
 		if err != nil {
 			return err
 		}
-		refusal, err := policies.Apply(rules, &target, place)
+		refusal, err := r.policies.Apply(ctx, rules, &target, place)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/resolve/policy"
 	"github.com/defaultplan/defaultplan/webhook/catalog"
+	"github.com/defaultplan/defaultplan/webhook/policies"
 )
 
 // Who waits no longer has no plans held against policies.
@@ -20,7 +21,7 @@ func TestMarkingEndsWithTheRequest(t *testing.T) {
 	for range 1000 {
 		found.Plans = append(found.Plans, resolve.PlanEntry{Class: "db"})
 	}
-	err := markDenied(ctx, found, func(*policy.Target) ([]policy.Rule, error) {
+	err := (&Resolver{policies: &policies.Reader{}}).markDenied(ctx, found, func(*policy.Target) ([]policy.Rule, error) {
 		asked++
 		end()
 		return nil, nil

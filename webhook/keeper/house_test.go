@@ -318,6 +318,12 @@ func addCatalogIndexes(builder *fake.ClientBuilder) {
 		WithIndex(&v1beta1.ServicePlan{}, v1beta1.FieldServiceType, func(o client.Object) []string {
 			return []string{o.(*v1beta1.ServicePlan).Spec.ServiceType}
 		}).
+		WithIndex(&v1beta1.ClusterServicePlan{}, v1beta1.FieldExternalID, func(o client.Object) []string {
+			return []string{o.(*v1beta1.ClusterServicePlan).Spec.ExternalID}
+		}).
+		WithIndex(&v1beta1.ServicePlan{}, v1beta1.FieldExternalID, func(o client.Object) []string {
+			return []string{o.(*v1beta1.ServicePlan).Spec.ExternalID}
+		}).
 		WithIndex(&v1beta1.ClusterServicePlan{}, v1beta1.FieldClusterServiceClassRefName, func(o client.Object) []string {
 			return []string{o.(*v1beta1.ClusterServicePlan).Spec.ClusterServiceClassRef.Name}
 		}).

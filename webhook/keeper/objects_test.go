@@ -73,6 +73,28 @@ func plan(namespace, serviceType string) *v1beta1.ServicePlan {
 	}
 }
 
+// ofBroker makes a plan one of a broker of the cluster, and of a namespace a copy of such.
+func ofBroker[T client.Object](plan T, broker string) T {
+	switch p := any(plan).(type) {
+	case *v1beta1.ClusterServicePlan:
+		p.Spec.ClusterServiceBrokerName = broker
+	case *v1beta1.ServicePlan:
+		p.Spec.ClusterServiceBrokerName = broker
+	}
+	return plan
+}
+
+// costing is a plan with a cost for a month.
+func costing[T v1beta1.PlanObject](plan T, amount string) T {
+	plan.GetStatus().Costs = []v1beta1.PlanCost{{Currency: "usd", Amount: amount, Unit: "MONTHLY"}}
+	return plan
+}
+
+// over100 selects the plans that cost more than 100 a month.
+func over100() v1beta1.PlanSubject {
+	return v1beta1.PlanSubject{Costs: &v1beta1.PolicyCosts{Currency: "usd", Unit: "MONTHLY", Above: "100", Unknown: v1beta1.UnknownAllow}}
+}
+
 func clusterType(plan string) *v1beta1.ClusterServiceType {
 	return &v1beta1.ClusterServiceType{
 		ObjectMeta: metav1.ObjectMeta{Name: "mysql"},

@@ -155,6 +155,30 @@ func TestWhatPoliciesSelect(t *testing.T) {
 	}
 }
 
+// A copy counts with the costs of its original, whatever it claims.
+func TestWhatPoliciesSelectByCosts(t *testing.T) {
+	t.Parallel()
+	ofAWS := func(c *v1beta1.ServiceClass) { c.Spec.ClusterServiceBrokerName = "aws" }
+	local := whole("local")
+	local.Spec.ClusterServicePlanRef, local.Spec.ServicePlanRef = nil, &v1beta1.LocalObjectReference{Name: "p1"}
+	objects := []client.Object{
+		namespace("a"), clusterClass(""), with(class("a", ""), ofAWS), costing(ofBroker(clusterPlan(""), "aws"), "250"), costing(ofBroker(plan("a", ""), "aws"), "1"),
+		with(costing(ofBroker(clusterPlan(""), "aws"), "99"), func(p *v1beta1.ClusterServicePlan) {
+			p.Name, p.Spec.ExternalName, p.Spec.ExternalID = "p2", "small", "p2-id"
+		}),
+		policyFor(over100()), bindingPolicyFor(v1beta1.BindingPolicySubject{PlanSubject: over100()}), whole("mydb"), local,
+	}
+	inHouse(t, objects, func(ctx context.Context, h *house) {
+		h.keep(ctx, h.options())
+		assert.Equal(t, []string{clusterBasic, "azure/basic (ns (a))"}, h.statusOf(ctx, policyFor()).PlanNames)
+		assert.Equal(t, new(int32(2)), h.statusOf(ctx, bindingPolicyFor()).Instances)
+		require.NoError(t, updatePlan(func(p *v1beta1.ClusterServicePlan) { costing(p, "100") })(ctx, h))
+		h.pass(time.Minute)
+		assert.Empty(t, h.statusOf(ctx, policyFor()).PlanNames, "the copy became cheaper with it")
+		assert.Equal(t, new(int32(0)), h.statusOf(ctx, bindingPolicyFor()).Instances)
+	})
+}
+
 func TestAPolicyNamesTheFirstOfMany(t *testing.T) {
 	t.Parallel()
 	objects := []client.Object{clusterClass("mysql"), policyFor(v1beta1.PlanSubject{ServiceType: ofMySQLType})}

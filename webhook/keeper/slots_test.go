@@ -108,6 +108,28 @@ func TestSlotsFollowThePolicy(t *testing.T) {
 	})
 }
 
+// What costs more than a limit has slots, and a copy is as dear as its original.
+func TestSlotsByCosts(t *testing.T) {
+	t.Parallel()
+	few := policyFor(over100())
+	few.Name, few.Spec.Action, few.Spec.MaxInstances = "few", v1beta1.PolicyLimit, new(int32(1))
+	local := aged("copied", 2)
+	local.Spec.ClusterServicePlanRef, local.Spec.ServicePlanRef = nil, &v1beta1.LocalObjectReference{Name: "p1"}
+	small := aged("cheap", 1)
+	small.Spec.ClusterServicePlanRef.Name = "p2"
+	objects := []client.Object{
+		namespace("a"), clusterClass("mysql"), costing(ofBroker(clusterPlan(""), "aws"), "250"),
+		with(costing(ofBroker(clusterPlan(""), "aws"), "99"), func(p *v1beta1.ClusterServicePlan) { p.Name, p.Spec.ExternalID = "p2", "p2-id" }),
+		with(class("a", ""), func(c *v1beta1.ServiceClass) { c.Spec.ClusterServiceBrokerName = "aws" }), costing(ofBroker(plan("a", ""), "aws"), "1"),
+		few, small, local, aged("dear", 3),
+	}
+	inHouse(t, objects, func(ctx context.Context, h *house) {
+		h.settled(ctx)
+		instances, _ := h.slotsOf(ctx, "few")
+		assert.Equal(t, []types.UID{"a/copied"}, instances, "the oldest of those that are dear")
+	})
+}
+
 func TestSlotsForBindings(t *testing.T) {
 	t.Parallel()
 	to := func(name, instance string) *v1beta1.ServiceBinding {

@@ -105,6 +105,17 @@ func TestChangesWakeThoseWhoMayHaveWaitedForThem(t *testing.T) {
 			change: create(class("b", "")),
 			want:   []string{"b/n-external", "b/selector", "b/type"},
 		},
+		"AnOriginalCostsOther": {
+			reason: "policies take the costs of its copies from it: one waits by its selector, one by its class",
+			before: []client.Object{
+				ofBroker(clusterPlan("x"), "aws"), class("b", ""), ofBroker(plan("b", "redis"), "aws"),
+				with(ofBroker(plan("a", "mysql"), "gcp"), func(p *v1beta1.ServicePlan) { p.Name = "of-another-broker" }),
+			},
+			change: updatePlan(func(p *v1beta1.ClusterServicePlan) {
+				p.Status.Costs = []v1beta1.PlanCost{{Currency: "usd", Amount: "9", Unit: "MONTHLY"}}
+			}),
+			want: join(bySelector, []string{"b/n-external"}),
+		},
 		"TypeRecordsADefault": {
 			reason: "who named the type, and who named a class of it, has a default now",
 			before: []client.Object{clusterClass("mysql"), clusterPlan("")},

@@ -86,9 +86,14 @@ func (p *Validator) targets(ctx context.Context) ([]policy.Target, error) {
 	for _, class := range found.Classes {
 		byRef[class.Ref] = class
 	}
+	byID := make(map[string][]resolve.PlanEntry, len(found.Plans))
+	for _, plan := range found.Plans {
+		byID[plan.ExternalID] = append(byID[plan.ExternalID], plan)
+	}
 	targets := make([]policy.Target, len(found.Plans))
 	for i, plan := range found.Plans {
 		targets[i] = policy.TargetOf(byRef[resolve.Ref{Namespace: plan.Namespace, Name: plan.Class}], plan)
+		targets[i].PriceBy(byID[targets[i].Original.ExternalID])
 	}
 	return targets, nil
 }

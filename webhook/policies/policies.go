@@ -66,7 +66,7 @@ func (p *Reader) Refusal(ctx context.Context, target *policy.Target, namespace s
 	if err != nil {
 		return nil, err
 	}
-	return Apply(rules, target, p.Place(ctx, namespace, p.Cached, p.Live))
+	return apply(ctx, p.Cached, rules, target, p.Place(ctx, namespace, p.Cached, p.Live))
 }
 
 // ConfirmedRefusal is Refusal, with a refusal confirmed by a live read.
@@ -90,7 +90,7 @@ func (p *Reader) Confirm(ctx context.Context, found *policy.Refusal, target *pol
 	if err != nil {
 		return nil, err
 	}
-	refused, err := Apply(rules, target, p.Place(ctx, namespace, p.Live))
+	refused, err := apply(ctx, p.Live, rules, target, p.Place(ctx, namespace, p.Live))
 	if err != nil || refused != nil && !refused.NotAllowed {
 		return refused, err
 	}
@@ -108,13 +108,21 @@ func (p *Reader) refusalLive(ctx context.Context, target *policy.Target, namespa
 	if err != nil {
 		return nil, err
 	}
-	return Apply(rules, target, p.Place(ctx, namespace, p.Live))
+	return apply(ctx, p.Live, rules, target, p.Place(ctx, namespace, p.Live))
 }
 
-// Apply evaluates rules; the place is only read if there are any.
-func Apply(rules []policy.Rule, target *policy.Target, place func() (policy.Place, error)) (*policy.Refusal, error) {
+// Apply evaluates rules; the place is only read if there are any, and the original of a copy,
+// from the cache, if any is about costs.
+func (p *Reader) Apply(ctx context.Context, rules []policy.Rule, target *policy.Target, place func() (policy.Place, error)) (*policy.Refusal, error) {
+	return apply(ctx, p.Cached, rules, target, place)
+}
+
+func apply(ctx context.Context, originals client.Reader, rules []policy.Rule, target *policy.Target, place func() (policy.Place, error)) (*policy.Refusal, error) {
 	if len(rules) == 0 {
 		return nil, nil
+	}
+	if err := catalog.Price(ctx, originals, rules, target); err != nil {
+		return nil, err
 	}
 	at, err := place()
 	if err != nil {

@@ -70,6 +70,9 @@ func (p *Reader) fullBy(ctx context.Context, w *Want, from ...client.Reader) (*q
 	if err != nil || len(rules) == 0 {
 		return nil, err
 	}
+	if err := catalog.Price(ctx, from[0], rules, &uses[0].Target); err != nil {
+		return nil, err
+	}
 	place, err := p.Place(ctx, w.Namespace, from...)()
 	if err != nil {
 		return nil, err

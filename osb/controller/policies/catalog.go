@@ -10,6 +10,7 @@ import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/controller/catalog"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/resolve/policy"
 	"github.com/defaultplan/defaultplan/resolve/quota"
 )
 
@@ -17,8 +18,10 @@ import (
 type slotCatalog struct {
 	// ctx is the pass's: what asks for a plan has none.
 	ctx context.Context //nolint:containedctx // quota.Catalog is pure, and this lives for one look
-	// live finds plans by their IDs, for which the cache has no index.
+	// live finds plans by their IDs: of those of namespaces the cache has no index.
 	reader, live client.Reader
+	// rules are those that the plans are held against.
+	rules []policy.Rule
 }
 
 // Plan reads a plan and its class.
@@ -54,6 +57,9 @@ func (c *slotCatalog) WithID(sent quota.IDs) ([]quota.Offer, error) {
 			classes[plans[i].Class] = class
 		}
 		offers[i] = quota.OfferOf(class, plans[i])
+		if err := price(c.ctx, c.reader, c.rules, &offers[i].Target); err != nil {
+			return nil, err
+		}
 	}
 	return offers, nil
 }
@@ -64,7 +70,8 @@ func (c *slotCatalog) offer(reader client.Reader, plan resolve.PlanEntry) (quota
 	if err != nil {
 		return quota.Offer{}, err
 	}
-	return quota.OfferOf(class, plan), nil
+	offer := quota.OfferOf(class, plan)
+	return offer, price(c.ctx, reader, c.rules, &offer.Target)
 }
 
 // class reads the class of a plan. Of one that is gone its name is left.

@@ -23,7 +23,8 @@ const ReasonDenied = "PolicyDenied"
 // evaluates the policies again for the objects that a request is built from,
 // before its intent is stored.
 type Rules struct {
-	// Cached reads from the cache. Live finds plans by their IDs, for which the cache has no index.
+	// Cached reads from the cache. Live finds the plans of namespaces by their IDs, for which the
+	// cache has no index.
 	Cached, Live client.Reader
 }
 
@@ -63,6 +64,9 @@ func (p *Rules) bindingRules(ctx context.Context) ([]policy.Rule, error) {
 // refuses says which of the rules deny a target in a namespace. The namespace
 // is only read if a rule selects the target.
 func (p *Rules) refuses(ctx context.Context, rules []policy.Rule, target *policy.Target, namespace string) (*policy.Refusal, error) {
+	if err := price(ctx, p.Cached, rules, target); err != nil {
+		return nil, err
+	}
 	selecting := slices.DeleteFunc(slices.Clone(rules), func(r policy.Rule) bool { return !r.Selects(*target) })
 	if len(selecting) == 0 {
 		return nil, nil

@@ -74,7 +74,7 @@ func (q *Slots) problem(ctx context.Context, v *view, n *SlotRequest) (*lifecycl
 	if err != nil {
 		return nil, err
 	}
-	uses, opaque, err := quota.Look(named, &slotCatalog{ctx: ctx, reader: v.Reader, live: q.Live})
+	uses, opaque, err := quota.Look(named, &slotCatalog{ctx: ctx, reader: v.Reader, live: q.Live, rules: rulesOf(lacking)})
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the plans: %w", err)
 	}

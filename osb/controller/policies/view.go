@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/resolve/policy"
 	"github.com/defaultplan/defaultplan/resolve/quota"
 )
 
@@ -117,6 +118,14 @@ type pending struct {
 
 	// settled says that what it granted was read again.
 	settled bool
+}
+
+func rulesOf(lacking []pending) []policy.Rule {
+	rules := make([]policy.Rule, len(lacking))
+	for i := range lacking {
+		rules[i] = lacking[i].Rule
+	}
+	return rules
 }
 
 // confirm reads again what a policy granted, where that is not certain. It returns false for a

@@ -69,7 +69,7 @@ func TestCostsOf(t *testing.T) {
 	assert.Equal(t, Costs{}, read(""))
 	assert.Equal(t, Costs{}, read(`,"metadata":{"costs":null}`))
 	assert.Equal(t, Costs{Malformed: "metadata is not an object"}, read(`,"metadata":"costs"`), "nothing is known of it")
-	assert.Equal(t, "1", read(`,"metadata":{"x":"`+strings.Repeat("x", maxMetadata)+`","costs":[{"amount":{"usd":1},"unit":"u"}]}`).Listed[0].Amount, "what is too large to be stored is read")
+	assert.Equal(t, "1", read(`,"metadata":{"x":"` + strings.Repeat("x", maxMetadata) + `","costs":[{"amount":{"usd":1},"unit":"u"}]}`).Listed[0].Amount, "what is too large to be stored is read")
 	long := read(`,"metadata":{"costs":[{"amount":{"usd":1},"` + strings.Repeat("\u2028", 300) + `":1,"` + strings.Repeat("\u2028", 300) + `":1,"unit":"u"}]}`)
 	assert.LessOrEqual(t, utf8.RuneCountInString(long.Malformed), 256)
 	assert.NotEmpty(t, long.Malformed)

@@ -2,6 +2,7 @@ package watches
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"k8s.io/client-go/util/workqueue"
@@ -56,10 +57,12 @@ type Changed func(at client.ObjectKey, after time.Duration)
 func InstancesByOffering(reader client.Reader, changed Changed) handler.EventHandler {
 	return bitByBit(changed, func(ctx context.Context, offering client.Object) []reconcile.Request {
 		var requests []reconcile.Request
-		instances := listInstances(ctx, reader, offering)
-		for i := range instances {
-			if !isReady(instances[i].Status.Conditions) {
-				requests = append(requests, requestFor(&instances[i]))
+		for _, o := range withCopies(ctx, reader, offering) {
+			instances := listInstances(ctx, reader, o)
+			for i := range instances {
+				if !isReady(instances[i].Status.Conditions) {
+					requests = append(requests, requestFor(&instances[i]))
+				}
 			}
 		}
 		return requests
@@ -84,10 +87,12 @@ func BindingsByOffering(reader client.Reader, changed Changed) handler.EventHand
 				}
 			}
 		}
-		add(refersTo(offering)...)
-		instances := listInstances(ctx, reader, offering)
-		for i := range instances {
-			add(client.MatchingFields{indexes.Instance: client.ObjectKeyFromObject(&instances[i]).String()})
+		for _, o := range withCopies(ctx, reader, offering) {
+			add(refersTo(o)...)
+			instances := listInstances(ctx, reader, o)
+			for i := range instances {
+				add(client.MatchingFields{indexes.Instance: client.ObjectKeyFromObject(&instances[i]).String()})
+			}
 		}
 		return requests
 	})
@@ -123,6 +128,28 @@ func bitByBit(changed Changed, find func(context.Context, client.Object) []recon
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) { wake(ctx, e.ObjectNew, q) },
 		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) { wake(ctx, e.Object, q) },
 	}
+}
+
+// withCopies are a class or plan and, of a plan of the cluster, its copies in namespaces: policies
+// take what these cost from it.
+func withCopies(ctx context.Context, reader client.Reader, offering client.Object) []client.Object {
+	all := []client.Object{offering}
+	original, is := offering.(*v1beta1.ClusterServicePlan)
+	if !is || original.Spec.ClusterServiceBrokerName == "" {
+		return all
+	}
+	var plans v1beta1.ServicePlanList
+	match := client.MatchingFields{v1beta1.FieldClusterServiceBrokerName: original.Spec.ClusterServiceBrokerName}
+	if err := reader.List(ctx, &plans, match, client.UnsafeDisableDeepCopy); err != nil {
+		log.FromContext(ctx).Error(err, "cannot list the copies of a plan that changed", "plan", original.Name)
+		return all
+	}
+	for i := range plans.Items {
+		if plans.Items[i].Spec.ExternalID == original.Spec.ExternalID {
+			all = append(all, &plans.Items[i])
+		}
+	}
+	return all
 }
 
 // listInstances lists the instances of a class or plan. They are the cache's own, and not to be written to.
@@ -171,15 +198,22 @@ func SpecOrAnnotations() predicate.Predicate {
 }
 
 // changesOffering passes changes of a class or plan for which others that are
-// not Ready may wait: its flags, the labels that policies select it by, and
-// whether its broker lists it; not the rest of its status.
+// not Ready may wait: its flags, the labels and the costs that policies select it by,
+// and whether its broker lists it; not the rest of its status.
 func changesOffering() predicate.Predicate {
 	return predicate.Or[client.Object](
 		SpecOrAnnotations(), predicate.LabelChangedPredicate{},
 		predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 			was, ok := e.ObjectOld.(v1beta1.OfferingObject)
 			is, also := e.ObjectNew.(v1beta1.OfferingObject)
-			return ok && also && was.IsRemoved() != is.IsRemoved()
+			return ok && also && (was.IsRemoved() != is.IsRemoved() || costsDiffer(was, is))
 		}},
 	)
+}
+
+// costsDiffer says that the status of a plan says other costs than before.
+func costsDiffer(before, after v1beta1.OfferingObject) bool {
+	was, ok := before.(v1beta1.PlanObject)
+	is, also := after.(v1beta1.PlanObject)
+	return ok && also && (was.GetStatus().MalformedCosts != is.GetStatus().MalformedCosts || !slices.Equal(was.GetStatus().Costs, is.GetStatus().Costs))
 }

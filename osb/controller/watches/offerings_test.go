@@ -13,11 +13,13 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/osb/controller/catalog/catalogtest"
 	"github.com/defaultplan/defaultplan/osb/controller/indexes/indextest"
+	"github.com/defaultplan/defaultplan/osb/controller/policies"
 	"github.com/defaultplan/defaultplan/osb/controller/resync"
 	"github.com/defaultplan/defaultplan/osb/lifecycle"
 )
@@ -142,6 +144,36 @@ func TestOfferingWakesWhatIsNotReady(t *testing.T) {
 	}
 }
 
+// A plan of the cluster that changed brings a pass over what is of its copies in namespaces: policies take their costs from it.
+func TestAnOriginalWakesItsCopies(t *testing.T) {
+	t.Parallel()
+	copied := func(namespace, id, broker string) client.Object {
+		p := &v1beta1.ServicePlan{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "copy"}}
+		p.Spec.ExternalID, p.Spec.ClusterServiceBrokerName = id, broker
+		return p
+	}
+	denied := []v1beta1.Condition{{Type: v1beta1.ConditionReady, Status: v1beta1.ConditionFalse, Reason: policies.ReasonDenied}}
+	var objects []client.Object
+	for namespace, plan := range map[string]client.Object{
+		"dev": copied("dev", "id", "aws"), "qa": copied("qa", "id", "aws"), "other": copied("other", "another", "aws"), "elsewhere": copied("elsewhere", "id", "gcp"),
+	} {
+		ref := v1beta1.DecidedReference{ServicePlanRef: &v1beta1.LocalObjectReference{Name: "copy"}}
+		meta := metav1.ObjectMeta{Namespace: namespace, Name: namespace}
+		instance := &v1beta1.ServiceInstance{ObjectMeta: meta, Spec: v1beta1.ServiceInstanceSpec{DecidedReference: ref}, Status: v1beta1.ServiceInstanceStatus{Conditions: denied}}
+		binding := &v1beta1.ServiceBinding{ObjectMeta: meta, Status: v1beta1.ServiceBindingStatus{Conditions: denied}}
+		binding.Spec.InstanceRef = &v1beta1.InstanceReference{Name: namespace}
+		objects = append(objects, plan, instance, binding)
+	}
+	reader := fullyIndexed(t, objects...)
+	original := &v1beta1.ClusterServicePlan{ObjectMeta: metav1.ObjectMeta{Name: "copy"}}
+	original.Spec.ExternalID, original.Spec.ClusterServiceBrokerName = "id", "aws"
+	for _, wakes := range []handler.EventHandler{InstancesByOffering(reader, nil), BindingsByOffering(reader, nil)} {
+		queue := &enqueued{}
+		wakes.Update(t.Context(), event.UpdateEvent{ObjectNew: original}, queue)
+		assert.ElementsMatch(t, []string{"dev", "qa"}, queue.names)
+	}
+}
+
 // However much a change concerns, it is looked at as fast as what rests is, and nothing of it at the start.
 func TestOfferingWakesBitByBit(t *testing.T) {
 	t.Parallel()
@@ -225,16 +257,19 @@ func TestChangesOffering(t *testing.T) {
 		"Spec":        {reason: "its flags", edit: func(o client.Object) { o.SetGeneration(2) }, class: true, plan: true},
 		"Annotations": {reason: "as it was", edit: func(o client.Object) { o.SetAnnotations(map[string]string{"a": "b"}) }, class: true, plan: true},
 		"Labels":      {reason: "policies select by them", edit: func(o client.Object) { o.SetLabels(map[string]string{"a": "b"}) }, class: true, plan: true},
+		"Costs": {reason: "policies select by them", edit: func(o client.Object) {
+			setPlanStatus(o, func(s *v1beta1.CommonServicePlanStatus) {
+				s.Costs = []v1beta1.PlanCost{{Currency: "usd", Amount: "1", Unit: "MONTHLY"}}
+			})
+		}, plan: true},
+		"MalformedCosts": {reason: "which makes them unknown", edit: func(o client.Object) {
+			setPlanStatus(o, func(s *v1beta1.CommonServicePlanStatus) { s.MalformedCosts = "costs is not a list" })
+		}, plan: true},
 		"ClassListed": {reason: "it is offered again", edit: func(o client.Object) {
 			setClassStatus(o, func(s *v1beta1.CommonServiceClassStatus) { s.RemovedFromBrokerCatalog = true })
 		}, class: true},
 		"PlanListed": {reason: "it is offered again", edit: func(o client.Object) {
-			switch p := o.(type) {
-			case *v1beta1.ClusterServicePlan:
-				p.Status.RemovedFromBrokerCatalog = true
-			case *v1beta1.ServicePlan:
-				p.Status.RemovedFromBrokerCatalog = true
-			}
+			setPlanStatus(o, func(s *v1beta1.CommonServicePlanStatus) { s.RemovedFromBrokerCatalog = true })
 		}, plan: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -247,6 +282,12 @@ func TestChangesOffering(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func setPlanStatus(o client.Object, edit func(*v1beta1.CommonServicePlanStatus)) {
+	if p, is := o.(v1beta1.PlanObject); is {
+		edit(p.GetStatus())
 	}
 }
 

@@ -60,9 +60,14 @@ func (s *survey) target(ctx context.Context, ref resolve.Ref) (policy.Target, er
 	if err != nil || len(plan) == 0 {
 		return policy.Target{Plan: policy.Names{Kubernetes: ref.Name}}, err
 	}
-	class, err := in.Class(ctx, plan[0].Class)
-	if err != nil || len(class.Classes) == 0 {
-		return policy.TargetOf(resolve.ClassEntry{Ref: resolve.Ref{Namespace: ref.Namespace, Name: plan[0].Class}}, plan[0]), err
+	found, err := in.Class(ctx, plan[0].Class)
+	if err != nil {
+		return policy.Target{}, err
 	}
-	return policy.TargetOf(class.Classes[0], plan[0]), nil
+	class := resolve.ClassEntry{Ref: resolve.Ref{Namespace: ref.Namespace, Name: plan[0].Class}}
+	if len(found.Classes) > 0 {
+		class = found.Classes[0]
+	}
+	target := policy.TargetOf(class, plan[0])
+	return target, catalog.Price(ctx, s.reader, s.rules, &target)
 }

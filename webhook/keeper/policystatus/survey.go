@@ -29,6 +29,8 @@ type survey struct {
 	all, binding map[string][]*report
 	// counted is how many were counted.
 	counted int
+	// rules are those of all reports.
+	rules []policy.Rule
 	// places are the namespaces, in order.
 	places []policy.Place
 }
@@ -36,6 +38,7 @@ type survey struct {
 func newSurvey(reader client.Reader, reports []*report) *survey {
 	s := &survey{reader: reader, reports: reports, all: map[string][]*report{}, binding: map[string][]*report{}}
 	for _, r := range reports {
+		s.rules = append(s.rules, r.rule)
 		for _, k := range r.rule.Keys() {
 			s.all[k] = append(s.all[k], r)
 			if r.aboutBindings() {
@@ -114,7 +117,11 @@ func (s *survey) plansOf(ctx context.Context, classes []resolve.ClassEntry) erro
 		}
 		for j := range plans.Plans {
 			if plan := &plans.Plans[j]; plan.Gone == "" {
-				targets[plan.Ref] = policy.TargetOf(classes[i], *plan)
+				target := policy.TargetOf(classes[i], *plan)
+				if err := catalog.Price(ctx, s.reader, s.rules, &target); err != nil {
+					return err
+				}
+				targets[plan.Ref] = target
 				candidates = append(candidates, resolve.Candidate{
 					Plan: plan.Ref, PlanName: cmp.Or(plan.ExternalName, plan.Name), Class: classes[i].Ref, ClassName: nameOf(&classes[i]),
 				})

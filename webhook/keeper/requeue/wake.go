@@ -6,8 +6,10 @@ import (
 
 	"github.com/defaultplan/defaultplan/webhook/catalog"
 
+	apiequality "k8s.io/apimachinery/pkg/api/equality"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/webhook/keeper/controller"
 )
@@ -83,6 +85,12 @@ func distinct(keys []key) []key {
 	return slices.Compact(keys)
 }
 
+// A wake is the keys of what waits in a scope.
+type wake struct {
+	in   catalog.Scope
+	keys []key
+}
+
 // wake enqueues each object that waits for any of the given versions of one
 // object, once.
 func (t *requeuer) wake(ctx context.Context, q controller.Queue[waiter], versions ...client.Object) {
@@ -96,31 +104,76 @@ func (t *requeuer) wake(ctx context.Context, q controller.Queue[waiter], version
 		}
 		keys = append(keys, found...)
 	}
-	if err := t.wakeWaiting(ctx, q, s, keys); err != nil {
+	byCosts, err := t.wakesByCosts(ctx, versions)
+	if err == nil {
+		err = t.wakeWaiting(ctx, q, append(byCosts, wake{s, keys})...)
+	}
+	if err != nil {
 		t.missed(ctx, q, err)
 	}
 }
 
+// wakesByCosts are for what waits for a copy of a plan of the cluster whose costs changed: policies
+// take the costs of a copy from it.
+func (t *requeuer) wakesByCosts(ctx context.Context, versions []client.Object) ([]wake, error) {
+	original := originalOf(versions)
+	if original == nil {
+		return nil, nil
+	}
+	copies, err := catalog.Scope{Reader: t.options.Client}.Copies(ctx, original)
+	if err != nil {
+		return nil, err
+	}
+	wakes := make([]wake, len(copies))
+	for i := range copies {
+		in := catalog.Scope{Reader: t.options.Client, Namespace: copies[i].Namespace}
+		keys, err := wakesOfOffering(ctx, in, copies[i])
+		if err != nil {
+			return nil, err
+		}
+		wakes[i] = wake{in, keys}
+	}
+	return wakes, nil
+}
+
+// originalOf is the plan of the cluster that these are versions of, if it came, went, or costs
+// something else now.
+func originalOf(versions []client.Object) *resolve.PlanEntry {
+	plan, is := versions[len(versions)-1].(*v1beta1.ClusterServicePlan)
+	if !is {
+		return nil
+	}
+	now := resolve.PlanFrom(plan)
+	if before, is := versions[0].(*v1beta1.ClusterServicePlan); is && len(versions) > 1 && before.UID == plan.UID {
+		if was := resolve.PlanFrom(before); apiequality.Semantic.DeepEqual(was.Costs, now.Costs) {
+			return nil
+		}
+	}
+	return &now
+}
+
 // wakeEveryone enqueues all waiting objects after wakes that failed.
 func (t *requeuer) wakeEveryone(ctx context.Context) error {
-	err := t.wakeWaiting(ctx, t.queue, catalog.Scope{Reader: t.options.Client}, []key{everyInstance, everyBinding})
+	err := t.wakeWaiting(ctx, t.queue, wake{catalog.Scope{Reader: t.options.Client}, []key{everyInstance, everyBinding}})
 	if err != nil && ctx.Err() == nil {
 		t.notWoken(err)
 	}
 	return err
 }
 
-func (t *requeuer) wakeWaiting(ctx context.Context, q controller.Queue[waiter], s catalog.Scope, keys []key) error {
+func (t *requeuer) wakeWaiting(ctx context.Context, q controller.Queue[waiter], wakes ...wake) error {
 	woken := map[waiter]bool{}
-	for _, k := range distinct(keys) {
-		waiting, err := waitingFor(ctx, s, k)
-		if err != nil {
-			return err
-		}
-		for _, w := range waiting {
-			if !woken[w] {
-				woken[w] = true
-				t.enqueue(q, w)
+	for _, one := range wakes {
+		for _, k := range distinct(one.keys) {
+			waiting, err := waitingFor(ctx, one.in, k)
+			if err != nil {
+				return err
+			}
+			for _, w := range waiting {
+				if !woken[w] {
+					woken[w] = true
+					t.enqueue(q, w)
+				}
 			}
 		}
 	}

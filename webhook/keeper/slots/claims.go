@@ -21,10 +21,12 @@ type slotCatalog struct {
 	// ctx is that of the round: the interface quota.Catalog has none.
 	ctx          context.Context //nolint:containedctx // quota.Catalog is pure, and this lives for one round
 	live, cached catalog.Scope
-	plans        map[resolve.Ref]*quota.Offer
-	withID       map[[2]string][]quota.Offer
-	instances    map[client.ObjectKey]*v1beta1.ServiceInstance
-	read         int
+	// rules are those that the plans are held against.
+	rules     []policy.Rule
+	plans     map[resolve.Ref]*quota.Offer
+	withID    map[[2]string][]quota.Offer
+	instances map[client.ObjectKey]*v1beta1.ServiceInstance
+	read      int
 }
 
 func newSlotCatalog(ctx context.Context, s *slotAllocator, namespace string) *slotCatalog {
@@ -40,6 +42,7 @@ func newSlotCatalog(ctx context.Context, s *slotAllocator, namespace string) *sl
 // objects are listed once more after a plan was read that nothing in the cache has.
 func (c *slotCatalog) claims(ctx context.Context, limiters []*limiter, place policy.Place) (map[quota.Kind][]quota.Claim, error) {
 	rules := rulesOf(limiters)
+	c.rules = rules
 	if _, err := c.listed(ctx, c.cached, rules, place); err != nil {
 		return nil, err
 	}
@@ -126,7 +129,7 @@ func (c *slotCatalog) Plan(ref resolve.Ref) (quota.Offer, bool, error) {
 		if err != nil {
 			return quota.Offer{}, false, err
 		}
-		offers, err := offersOf(c.ctx, in, plans)
+		offers, err := c.offersOf(in, plans)
 		if err != nil {
 			return quota.Offer{}, false, err
 		}
@@ -154,7 +157,7 @@ func (c *slotCatalog) WithID(sent quota.IDs) ([]quota.Offer, error) {
 	if err != nil {
 		return nil, err
 	}
-	offers, err = offersOf(c.ctx, in, plans)
+	offers, err = c.offersOf(in, plans)
 	if err != nil {
 		return nil, err
 	}
@@ -164,10 +167,10 @@ func (c *slotCatalog) WithID(sent quota.IDs) ([]quota.Offer, error) {
 
 // offersOf are plans of the scope with their classes. Of a class that is gone its name
 // is left.
-func offersOf(ctx context.Context, s catalog.Scope, plans []resolve.PlanEntry) ([]quota.Offer, error) {
+func (c *slotCatalog) offersOf(s catalog.Scope, plans []resolve.PlanEntry) ([]quota.Offer, error) {
 	offers := make([]quota.Offer, len(plans))
 	for i := range plans {
-		found, err := s.Class(ctx, plans[i].Class)
+		found, err := s.Class(c.ctx, plans[i].Class)
 		if err != nil {
 			return nil, err
 		}
@@ -176,6 +179,9 @@ func offersOf(ctx context.Context, s catalog.Scope, plans []resolve.PlanEntry) (
 			class = found.Classes[0]
 		}
 		offers[i] = quota.OfferOf(class, plans[i])
+		if err := catalog.Price(c.ctx, s.Reader, c.rules, &offers[i].Target); err != nil {
+			return nil, err
+		}
 	}
 	return offers, nil
 }
