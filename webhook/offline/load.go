@@ -2,6 +2,7 @@ package offline
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/deploy/schema"
+	"github.com/defaultplan/defaultplan/resolve/costs"
 )
 
 // Load stores objects without admission. It fills in the defaults of the
@@ -66,6 +68,9 @@ func (c *Cluster) loadOne(ctx context.Context, object *unstructured.Unstructured
 	if was {
 		return c.keep(ctx, object)
 	}
+	if err := price(kind.Resource, object); err != nil {
+		return err
+	}
 	if errs := kind.Validate(ctx, object, nil); len(errs) > 0 {
 		return fmt.Errorf("cannot take in %s %q: %w", kind.Kind, object.GetName(), errs.ToAggregate())
 	}
@@ -92,6 +97,34 @@ func (c *Cluster) complete(ctx context.Context, kind *schema.Kind, object *unstr
 		object.Object = w.object.Object
 	}
 	return nil
+}
+
+// price gives a plan the costs of its metadata, as a relist would, unless it has some.
+func price(resource string, object *unstructured.Unstructured) error {
+	status, _, _ := unstructured.NestedMap(object.Object, "status")
+	if resource != "clusterserviceplans" && resource != "serviceplans" || status["costs"] != nil || status["malformedCosts"] != nil {
+		return nil
+	}
+	metadata, found, _ := unstructured.NestedMap(object.Object, "spec", "externalMetadata")
+	if !found {
+		return nil
+	}
+	raw, err := json.Marshal(metadata)
+	if err != nil {
+		return fmt.Errorf("cannot encode the metadata of plan %q: %w", object.GetName(), err)
+	}
+	listed, err := costs.Parse(raw)
+	if err != nil {
+		return unstructured.SetNestedField(object.Object, err.Error(), "status", "malformedCosts")
+	}
+	var values []any
+	for _, cost := range listed {
+		values = append(values, map[string]any{"currency": cost.Currency, "amount": cost.Amount, "unit": cost.Unit})
+	}
+	if len(values) == 0 {
+		return nil
+	}
+	return unstructured.SetNestedSlice(object.Object, values, "status", "costs")
 }
 
 // keep stores an object. A policy rules from then on.

@@ -77,6 +77,33 @@ func TestLoadCompletes(t *testing.T) {
 	assert.Equal(t, uid, plan.UID, "and has the UID of its name")
 }
 
+// A plan of a file costs what its metadata says, as after a relist. One of a cluster has the status that it had there.
+func TestLoadPrices(t *testing.T) {
+	t.Parallel()
+	const plan = `{kind: ClusterServicePlan, metadata: {name: priced%s}, spec: {externalName: priced, externalID: priced, clusterServiceClassRef: {name: db}, externalMetadata: %s}%s}`
+	const dear = `{costs: [{amount: {usd: 250.0}, unit: MONTHLY}]}`
+	for name, tc := range map[string]struct {
+		meta, metadata, status string
+		want                   []v1beta1.PlanCost
+		malformed              string
+	}{
+		"Costs":     {metadata: dear, want: []v1beta1.PlanCost{{Currency: "usd", Amount: "250", Unit: "MONTHLY"}}},
+		"None":      {metadata: `{displayName: costs}`},
+		"Malformed": {metadata: `{costs: much}`, malformed: "costs is not a list"},
+		"Status":    {metadata: dear, status: `, status: {costs: [{currency: usd, amount: "1", unit: DAILY}]}`, want: []v1beta1.PlanCost{{Currency: "usd", Amount: "1", Unit: "DAILY"}}},
+		"Stored":    {meta: `, uid: u, resourceVersion: "5"`, metadata: dear},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, shop+"\n---\n"+fmt.Sprintf(plan, tc.meta, tc.metadata, tc.status))
+			found := &v1beta1.ClusterServicePlan{}
+			require.NoError(t, w.Reader().Get(t.Context(), client.ObjectKey{Name: "priced"}, found))
+			assert.Equal(t, tc.want, found.Status.Costs)
+			assert.Equal(t, tc.malformed, found.Status.MalformedCosts)
+		})
+	}
+}
+
 // A policy that cannot be read has no effect, as in a cluster, and that is told.
 func TestLoadTellsIdlePolicies(t *testing.T) {
 	t.Parallel()

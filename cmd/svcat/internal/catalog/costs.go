@@ -1,16 +1,12 @@
 package catalog
 
 import (
-	"bytes"
-	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime"
-
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/termtext"
+	"github.com/defaultplan/defaultplan/resolve/costs"
 )
 
 const (
@@ -23,64 +19,67 @@ const (
 	more = "…"
 )
 
-// Price is what a plan costs, in its broker's words: "99.95 usd / MONTHLY", or several such
-// with commas between them; "free" where it says so and names no costs, and empty where it
-// says nothing.
-func Price(plan *v1beta1.CommonServicePlanSpec) string {
-	costs := Costs(plan.ExternalMetadata)
-	if len(costs) == 0 && plan.Free {
+// Price is what a plan costs, such as "99.95 usd / MONTHLY", or several such with commas between
+// them; "free" where it says so and names no costs, and empty where it says nothing.
+func Price(plan *Plan) string {
+	words := Costs(plan)
+	if len(words) == 0 && plan.Spec.Free {
 		return "free"
 	}
-	return strings.Join(costs, ", ")
+	return strings.Join(words, ", ")
 }
 
-// Costs are the costs in the metadata of a plan, each a short line in its broker's words: the
-// first ones, and an ellipsis where there are more.
-func Costs(raw *runtime.RawExtension) []string {
-	// Metadata may be large, and is mostly without costs.
-	if raw == nil || !bytes.Contains(raw.Raw, []byte(`"costs"`)) {
-		return nil
-	}
-	var metadata struct {
-		Costs json.RawMessage `json:"costs"`
-	}
-	if err := json.Unmarshal(raw.Raw, &metadata); err != nil {
-		return []string{unreadable}
-	}
-	var costs []json.RawMessage
-	if len(metadata.Costs) > 0 && json.Unmarshal(metadata.Costs, &costs) != nil {
+// Costs are what a plan costs, each a short line: the first ones, and an ellipsis where there are
+// more.
+func Costs(plan *Plan) []string {
+	listed, readable := listedCosts(plan)
+	if !readable {
 		return []string{unreadable}
 	}
 	var words []string
-	for _, cost := range costs[:min(len(costs), shownCosts)] {
-		words = append(words, termtext.Short(costIn(cost), shownCost))
-	}
-	if len(costs) > shownCosts {
-		words = append(words, more)
+	for _, alternatives := range byUnit(listed) {
+		if len(words) == shownCosts {
+			return append(words, more)
+		}
+		words = append(words, termtext.Short(inWords(alternatives), shownCost))
 	}
 	return words
 }
 
-// costIn is one of the costs. A number is printed as it is stored.
-func costIn(raw json.RawMessage) string {
-	var cost struct {
-		Amount map[string]json.Number `json:"amount"`
-		Unit   string                 `json:"unit"`
+// listedCosts are those of a plan's status. A copy, and a plan of which no relist has written
+// them yet, has only its metadata.
+func listedCosts(plan *Plan) (listed []v1beta1.PlanCost, readable bool) {
+	switch metadata := plan.Spec.ExternalMetadata; {
+	case plan.Status.MalformedCosts != "":
+		return nil, false
+	case len(plan.Status.Costs) > 0, metadata == nil:
+		return plan.Status.Costs, true
+	default:
+		parsed, err := costs.Parse(metadata.Raw)
+		return parsed, err == nil
 	}
-	if err := json.Unmarshal(raw, &cost); err != nil || len(cost.Amount) == 0 {
-		return unreadable
-	}
-	unit := termtext.Line(cost.Unit)
-	if unit == "" {
-		return unreadable
-	}
-	var amounts []string
-	for _, currency := range slices.Sorted(maps.Keys(cost.Amount)) {
-		shown := termtext.Line(currency)
-		if cost.Amount[currency] == "" || shown == "" {
-			return unreadable
+}
+
+// byUnit groups costs that follow each other, of one unit in several currencies: they are
+// alternatives.
+func byUnit(listed []v1beta1.PlanCost) [][]v1beta1.PlanCost {
+	var groups [][]v1beta1.PlanCost
+	for _, cost := range listed {
+		last := len(groups) - 1
+		if last < 0 || groups[last][0].Unit != cost.Unit || slices.ContainsFunc(groups[last], func(c v1beta1.PlanCost) bool { return strings.EqualFold(c.Currency, cost.Currency) }) {
+			groups = append(groups, nil)
+			last++
 		}
-		amounts = append(amounts, cost.Amount[currency].String()+" "+shown)
+		groups[last] = append(groups[last], cost)
 	}
-	return strings.Join(amounts, " or ") + " / " + unit
+	return groups
+}
+
+// inWords are costs of one unit as a line.
+func inWords(alternatives []v1beta1.PlanCost) string {
+	amounts := make([]string, len(alternatives))
+	for i, cost := range alternatives {
+		amounts[i] = cost.Amount + " " + termtext.Line(cost.Currency)
+	}
+	return strings.Join(amounts, " or ") + " / " + termtext.Line(alternatives[0].Unit)
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/termtext"
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
@@ -98,6 +99,8 @@ func describePlan(ctx context.Context, reader client.Reader, w io.Writer, plan c
 		head.Add("Never Chosen:", "it is "+never)
 	}
 	head.Add("Free:", strconv.FormatBool(plan.Spec.Free))
+	head.AddSet("Price:", catalog.Price(&plan))
+	head.AddSet("Malformed Costs:", termtext.Line(plan.Status.MalformedCosts))
 	head.AddSet("Attributes:", plan.Attributes())
 	if plan.Spec.Weight != 0 {
 		head.Add("Weight:", strconv.Itoa(int(plan.Spec.Weight)))

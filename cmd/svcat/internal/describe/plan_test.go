@@ -16,6 +16,26 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 )
 
+// What a plan costs is told, and why that cannot be read.
+func TestDescribePlanPrice(t *testing.T) {
+	t.Parallel()
+	scheme := runtime.NewScheme()
+	require.NoError(t, v1beta1.AddToScheme(scheme))
+	reader := fake.NewClientBuilder().WithScheme(scheme).Build()
+	plan := &v1beta1.ClusterServicePlan{ObjectMeta: metav1.ObjectMeta{Name: "small"}}
+	described := func() string {
+		view, _ := catalog.PlanOf(plan)
+		var out strings.Builder
+		require.NoError(t, describePlan(t.Context(), reader, &out, view))
+		return strings.Join(strings.Fields(out.String()), " ")
+	}
+	assert.NotContains(t, described(), "Price:", "nothing is known")
+	plan.Status.Costs = []v1beta1.PlanCost{{Currency: "usd", Amount: "99.95", Unit: "MONTHLY"}}
+	assert.Contains(t, described(), "Free: false Price: 99.95 usd / MONTHLY")
+	plan.Status.Costs, plan.Status.MalformedCosts = nil, "costs is not a list"
+	assert.Contains(t, described(), "Price: ? Malformed Costs: costs is not a list")
+}
+
 // A plan that is never chosen says why, whichever of plan and class is the reason.
 func TestDescribePlanNeverChosen(t *testing.T) {
 	t.Parallel()

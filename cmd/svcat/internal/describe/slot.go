@@ -10,6 +10,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/resolve/policy"
 	"github.com/defaultplan/defaultplan/resolve/quota"
@@ -81,5 +82,16 @@ func (w *waiter) target(ctx context.Context, reader client.Reader) (policy.Targe
 	if err != nil {
 		return policy.Target{}, err
 	}
-	return policy.TargetOf(class.ClassEntry(), plan.PlanEntry()), nil
+	target := policy.TargetOf(class.ClassEntry(), plan.PlanEntry())
+	if target.Original.ExternalID == "" {
+		return target, nil
+	}
+	var originals []resolve.PlanEntry
+	query := catalog.Query{Scope: cli.Scope{Cluster: true}, Fields: client.MatchingFields{v1beta1.FieldExternalID: target.Original.ExternalID}}
+	err = catalog.Plans(ctx, reader, query, func(plan catalog.Plan) error {
+		originals = append(originals, plan.PlanEntry())
+		return nil
+	})
+	target.PriceBy(originals)
+	return target, err
 }

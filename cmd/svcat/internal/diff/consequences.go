@@ -107,7 +107,7 @@ func cost(ctx context.Context, reader client.Reader, namespace string, decided *
 	if err != nil || !known {
 		return unknown, err
 	}
-	if price := catalog.Price(plan.Spec); price != "" {
+	if price := catalog.Price(&plan); price != "" {
 		return price, nil
 	}
 	return unknown, nil

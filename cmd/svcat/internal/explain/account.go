@@ -107,7 +107,7 @@ func policyOf(refusal *policy.Refusal) *Policy {
 	if refusal == nil {
 		return nil
 	}
-	return &Policy{Kind: refusal.Kind, Names: refusal.Policies, NotAllowed: refusal.NotAllowed, Message: refusal.Message}
+	return &Policy{Kind: refusal.Kind, Names: refusal.Policies, NotAllowed: refusal.NotAllowed, Costs: refusal.Costs, Message: refusal.Message}
 }
 
 // scopeName is a scope as resolve names it.

@@ -77,7 +77,7 @@ func (a *Asker) bind(ctx context.Context, asked *v1beta1.ServiceBinding, written
 	if view, ok := g.plans[plan]; ok {
 		if class, ok := g.class(view); ok {
 			told := planOf(new(class.ClassEntry()), new(view.PlanEntry()))
-			now.Plan = &told
+			now.Plan, now.Price = &told, g.price(plan)
 			to := &policy.Instance{Namespace: instance.Namespace, Name: instance.Name, Labels: instance.Labels}
 			a.chooser.bind(now, g.slice, class, view, to, asked)
 		}

@@ -75,6 +75,7 @@ func (x chooser) choose(ctx context.Context, asked *v1beta1.ServiceInstance) (*c
 		now.Refusal = &Refusal{Reason: string(refused.Reason), Message: refused.Error()}
 		return c, nil
 	}
+	now.Price = found.price(plan.Ref())
 	ofClass, ofPlan := x.defaults(options.ParameterDefaults, class, plan)
 	now.Parameters = mergedParameters(ofClass.DefaultProvisionParameters, ofPlan.DefaultProvisionParameters, asked.Spec.Parameters)
 	return c, nil
@@ -83,7 +84,7 @@ func (x chooser) choose(ctx context.Context, asked *v1beta1.ServiceInstance) (*c
 // bind holds a binding to an instance of a class and plan against the policies, and merges
 // what it is given.
 func (x chooser) bind(now *Now, s *slice, class catalog.Class, plan catalog.Plan, instance *policy.Instance, asked *v1beta1.ServiceBinding) {
-	target := policy.TargetOf(class.ClassEntry(), plan.PlanEntry())
+	target := s.target(&class, &plan)
 	target.Instance = instance
 	now.Policy = policyOf(policy.Judge(s.rules, target, s.place(asked.Namespace)))
 	ofClass, ofPlan := x.defaults(options.BindDefaults, class, plan)

@@ -144,6 +144,51 @@ func TestARefusalCountsAll(t *testing.T) {
 	}
 }
 
+// TestPoliciesAboutCosts: what the plan costs is told where a policy is about that, and a copy costs what its original does.
+func TestPoliciesAboutCosts(t *testing.T) {
+	t.Parallel()
+	const dear = `, externalMetadata: {costs: [{amount: {usd: 250}, unit: MONTHLY}]}`
+	const cheap = `, externalMetadata: {costs: [{amount: {usd: 9.50}, unit: MONTHLY}]}`
+	const over100 = "{kind: ProvisioningPolicy, metadata: {name: frugal}, spec: {action: Deny, message: ask Ann, subjects: [{costs: {currency: usd, unit: MONTHLY, above: \"100\"}}]}}\n"
+	copied := "{kind: ServiceClass, metadata: {name: k, namespace: dev, uid: lk}, spec: {externalName: own, externalID: k, clusterServiceBrokerName: b, description: d, bindable: true}}\n" +
+		"{kind: ServicePlan, metadata: {name: mine, namespace: dev, uid: mine" + byDefault + "}, spec: {externalName: mine, externalID: p, serviceType: needy, clusterServiceBrokerName: b, serviceClassRef: {name: k}, description: d, free: true, externalMetadata: {costs: [{amount: {usd: 1}, unit: MONTHLY}]}}}\n"
+	for name, tc := range map[string]struct {
+		reason, objects string
+		verdict, price  string
+		says            string
+	}{
+		"NoPolicy": {reason: "costs are no reason", objects: shop("p", byDefault, dear), verdict: Decided},
+		"Cheap":    {reason: "it may be had", objects: shop("p", byDefault, cheap) + over100, verdict: Decided, price: "9.5 usd / MONTHLY", says: "price: 9.5 usd / MONTHLY"},
+		"Dear": {
+			reason: "it may not", objects: shop("p", byDefault, dear) + over100, verdict: Refused, price: "250 usd / MONTHLY",
+			says: "ProvisioningPolicy frugal denies it in namespace dev (it costs 250 usd / MONTHLY, and the limit is 100): ask Ann",
+		},
+		"CopyOfDear": {
+			reason: "whatever it claims", objects: shop("p", "", dear) + copied + over100, verdict: Refused, price: "1 usd / MONTHLY",
+			says: "ProvisioningPolicy frugal denies it in namespace dev (it costs 250 usd / MONTHLY, and the limit is 100): ask Ann",
+		},
+		"CopyOfCheap": {reason: "as its original", objects: shop("p", "", cheap) + copied + over100, verdict: Decided, price: "1 usd / MONTHLY"},
+		"NoOriginal": {
+			reason: "nothing is known", objects: copied + over100, verdict: Refused, price: "1 usd / MONTHLY",
+			says: "(what it costs in usd / MONTHLY is unknown, and the limit is 100)",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			told, err := newAsker(t, shopClass+tc.objects).Type(t.Context(), "dev", "needy")
+			require.NoError(t, err)
+			assert.Equal(t, tc.verdict, told.Now.Verdict, "admission agrees: %s", tc.reason)
+			assert.Equal(t, tc.price, told.Now.Price, tc.reason)
+			var tree strings.Builder
+			require.NoError(t, drawTrees(&tree, []node{told.tree()}, false))
+			assert.Contains(t, tree.String(), tc.says, tc.reason)
+			if tc.verdict == Refused {
+				assert.Contains(t, told.Now.Refusal.Message, "and the limit is 100): ask Ann", "by admission, too")
+			}
+		})
+	}
+}
+
 // TestTheChosenIsShown: among more plans than a tree shows.
 func TestTheChosenIsShown(t *testing.T) {
 	t.Parallel()

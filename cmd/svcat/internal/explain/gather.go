@@ -10,6 +10,7 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/resolve/policy"
 )
 
 // A gatherer reads what a question is about, and no more: by field selectors and
@@ -194,5 +195,36 @@ func (g gatherer) complete(ctx context.Context) error {
 	for ref := range missing {
 		jobs = append(jobs, func(ctx context.Context) error { return g.classOf(ctx, ref) })
 	}
+	if err := together(ctx, jobs...); err != nil {
+		return err
+	}
+	return g.completeCosts(ctx)
+}
+
+// completeCosts reads the plans of the cluster that others have their costs from, if a policy is
+// about costs.
+func (g gatherer) completeCosts(ctx context.Context) error {
+	if !policy.AboutCosts(g.rules) {
+		return nil
+	}
+	var jobs []job
+	read := map[string]bool{"": true}
+	for _, plan := range g.plans {
+		class, _ := g.class(plan)
+		id := policy.TargetOf(classEntryOf(&class), plan.PlanEntry()).Original.ExternalID
+		if read[id] {
+			continue
+		}
+		read[id] = true
+		query := catalog.Query{Scope: cli.Scope{Cluster: true}, Fields: client.MatchingFields{v1beta1.FieldExternalID: id}}
+		jobs = append(jobs, func(ctx context.Context) error { return catalog.Plans(ctx, g.reader, query, g.addOriginal) })
+	}
 	return together(ctx, jobs...)
+}
+
+func classEntryOf(class *catalog.Class) resolve.ClassEntry {
+	if class.Object == nil {
+		return resolve.ClassEntry{}
+	}
+	return class.ClassEntry()
 }

@@ -23,9 +23,19 @@ func (s *slice) commons() []client.Object {
 	return objects
 }
 
+// unchosen are the plans that others have their costs from. A plan that the question is about
+// comes after them, and replaces its own.
+func (s *slice) unchosen() []client.Object {
+	var objects []client.Object
+	for i := range s.originals {
+		objects = append(objects, unchosen(&s.originals[i]))
+	}
+	return objects
+}
+
 // bindingMatter are the objects that admission needs for a binding.
 func bindingMatter(s *slice, instance *v1beta1.ServiceInstance) []client.Object {
-	objects := s.commons()
+	objects := append(s.unchosen(), s.commons()...)
 	for _, ref := range sorted(s.classes) {
 		objects = append(objects, s.classes[ref].Object)
 	}
@@ -44,7 +54,7 @@ func bindingMatter(s *slice, instance *v1beta1.ServiceInstance) []client.Object 
 // chosen, and a few others that claim a tier.
 func (c *chosen) matter() []client.Object {
 	claims, all, choice := c.claims(), c.countsAll(), c.teller.account.Choice.Plan.Ref
-	var objects []client.Object
+	objects := c.slice.unchosen()
 	classes := map[client.Object]bool{}
 	for _, ref := range sorted(c.slice.plans) {
 		plan, claim := c.slice.plans[ref], claims[scopeName(ref.Namespace)+"/"+ref.Name]
@@ -114,6 +124,15 @@ func marks(annotations map[string]string) map[string]string {
 		return name != v1beta1.AnnotationDefaultPlan && name != v1beta1.AnnotationSuggestedPlan
 	})
 	return kept
+}
+
+// unchosen is a plan of the cluster with what it costs, so that nothing chooses it.
+func unchosen(plan *catalog.Plan) client.Object {
+	bare := &v1beta1.ClusterServicePlan{}
+	bare.Name, bare.ResourceVersion, bare.UID = plan.Object.GetName(), plan.Object.GetResourceVersion(), plan.Object.GetUID()
+	bare.Spec.ExternalID, bare.Spec.Free, bare.Spec.ClusterServiceBrokerName = plan.Spec.ExternalID, plan.Spec.Free, plan.Object.GetBroker().ClusterServiceBrokerName
+	bare.Status.Costs, bare.Status.MalformedCosts = plan.Status.Costs, plan.Status.MalformedCosts
+	return bare
 }
 
 func slimSpec(spec *v1beta1.CommonServicePlanSpec) {

@@ -20,6 +20,9 @@ func (n *Now) nodes(namespace string) []node {
 	if n.Rule == ruleInstance || len(n.Tiers) == 0 {
 		nodes = append(nodes, n.Policy.node(namespace))
 	}
+	if n.Price != "" {
+		nodes = append(nodes, leaf("price: "+n.Price))
+	}
 	if n.Plan != nil {
 		nodes = append(nodes, provisionNode("parameters for its own instance", n.ProvisionParameters), parametersNode("parameters", n.Parameters, n.Secrets), transformsNode(n.Transforms))
 	}
@@ -153,6 +156,9 @@ func (p *Policy) node(namespace string) node {
 	text := fmt.Sprintf("%s %s denies it in namespace %s", p.Kind, p.Names[0], namespace)
 	if p.NotAllowed {
 		text = fmt.Sprintf("%s %s allows it elsewhere, not in namespace %s", p.Kind, strings.Join(p.Names, ", "), namespace)
+	}
+	if p.Costs != "" {
+		text += " (" + p.Costs + ")"
 	}
 	if p.Message != "" {
 		text += ": " + p.Message

@@ -107,6 +107,8 @@ type Now struct {
 	Tiers []Tier `json:"tiers,omitempty"`
 	// Others are the candidates that claim no tier.
 	Others []Candidate `json:"others,omitempty"`
+	// Price is what the plan costs. It is told if a policy is about costs: only then is it a reason.
+	Price string `json:"price,omitempty"`
 	// Policy keeps the plan, or a binding's instance, from this namespace.
 	Policy     *Policy     `json:"policy,omitempty"`
 	Parameters []Parameter `json:"parameters,omitempty"`
@@ -174,6 +176,8 @@ type Policy struct {
 	Names []string `json:"names"`
 	// NotAllowed says that the policies allow it, but not in this namespace.
 	NotAllowed bool `json:"notAllowed,omitempty"`
+	// Costs say what the plan costs and the limit, where the policy is about that.
+	Costs string `json:"costs,omitempty"`
 	// Message is what the operator says.
 	Message string `json:"message,omitempty"`
 }

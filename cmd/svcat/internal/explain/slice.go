@@ -23,6 +23,10 @@ type slice struct {
 	types    map[resolve.Ref]catalog.Type
 	policies []client.Object
 	rules    []policy.Rule
+	// prices are what plans cost, in words, and originals the plans of the cluster that policies
+	// take the costs of others from.
+	prices    map[resolve.Ref]string
+	originals []catalog.Plan
 	// namespace is nil where it is not there, or may not be read.
 	namespace *corev1.Namespace
 	notes     []string
@@ -31,6 +35,7 @@ type slice struct {
 func newSlice() *slice {
 	return &slice{
 		classes: map[resolve.Ref]catalog.Class{}, plans: map[resolve.Ref]catalog.Plan{}, types: map[resolve.Ref]catalog.Type{},
+		prices: map[resolve.Ref]string{},
 	}
 }
 
@@ -49,9 +54,36 @@ func (s *slice) addClass(class catalog.Class) error {
 
 // addPlan takes a plan in without what is not read here: there may be thousands.
 func (s *slice) addPlan(plan catalog.Plan) error {
+	price := catalog.Price(&plan)
 	plan.Object.SetManagedFields(nil)
 	plan.Spec.ExternalMetadata = nil
-	return s.change(func() { s.plans[catalog.RefOf(plan.Object)] = plan })
+	ref := catalog.RefOf(plan.Object)
+	return s.change(func() { s.plans[ref], s.prices[ref] = plan, price })
+}
+
+func (s *slice) addOriginal(plan catalog.Plan) error {
+	plan.Object.SetManagedFields(nil)
+	plan.Spec.ExternalMetadata = nil
+	return s.change(func() { s.originals = append(s.originals, plan) })
+}
+
+// price is what a plan costs, in words; empty where no policy is about that.
+func (s *slice) price(plan resolve.Ref) string {
+	if !policy.AboutCosts(s.rules) {
+		return ""
+	}
+	return s.prices[plan]
+}
+
+// target is a plan as policies see it.
+func (s *slice) target(class *catalog.Class, plan *catalog.Plan) policy.Target {
+	target := policy.TargetOf(class.ClassEntry(), plan.PlanEntry())
+	originals := make([]resolve.PlanEntry, len(s.originals))
+	for i := range s.originals {
+		originals[i] = s.originals[i].PlanEntry()
+	}
+	target.PriceBy(originals)
+	return target
 }
 
 func (s *slice) addType(serviceType catalog.Type) error {
@@ -96,9 +128,10 @@ func (s *slice) entries(namespace string) (resolve.Catalog, map[resolve.Ref]*pol
 		entries.Classes = append(entries.Classes, s.classes[ref].ClassEntry())
 	}
 	for _, ref := range sorted(s.plans) {
-		plan := s.plans[ref].PlanEntry()
-		if class, ok := s.class(s.plans[ref]); ok {
-			if refusal := policy.Judge(s.rules, policy.TargetOf(class.ClassEntry(), plan), s.place(namespace)); refusal != nil {
+		view := s.plans[ref]
+		plan := view.PlanEntry()
+		if class, ok := s.class(view); ok {
+			if refusal := policy.Judge(s.rules, s.target(&class, &view), s.place(namespace)); refusal != nil {
 				plan.Denied, refused[ref] = refusal.Policies[0], refusal
 			}
 		}

@@ -92,6 +92,8 @@ func TestPolicyRows(t *testing.T) {
 	limit.Spec.Subjects = []v1beta1.PolicySubject{
 		{PlanSubject: v1beta1.PlanSubject{ServiceType: "mysql", PlanSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "gold"}}}},
 		{PlanSubject: v1beta1.PlanSubject{ClassName: "db", PlanName: "large"}},
+		{PlanSubject: v1beta1.PlanSubject{Costs: &v1beta1.PolicyCosts{Currency: "usd", Unit: "MONTHLY", Above: "100", Unknown: v1beta1.UnknownDeny}}},
+		{PlanSubject: v1beta1.PlanSubject{ServiceType: "redis", Costs: &v1beta1.PolicyCosts{Currency: "eur", Unit: "GB", Above: "0.5", Unknown: v1beta1.UnknownAllow}}},
 	}
 	limit.Status = v1beta1.PolicyStatus{Plans: 2, Slots: []v1beta1.PolicySlots{
 		{Namespace: "a", Instances: uids(1)}, {Namespace: "b", Instances: uids(3), Bindings: uids(1)}, {Namespace: "c"}, {Namespace: "d", Instances: uids(1)}, {Namespace: "e", Instances: uids(2)},
@@ -111,7 +113,7 @@ func TestPolicyRows(t *testing.T) {
 	}
 	_, lines := table[policyRow]{of: all, columns: policyColumns}.cells(layoutWide)
 	assert.Equal(t, [][]string{
-		{"big", "instances", "Limit", "type mysql plans with tier=gold, class db plan large", "all", "3 instances, 1 binding", "b 3/3, e 2/3, a 1/3, 1 more, b 1/1", "2 plans", "ask Ann", ""},
+		{"big", "instances", "Limit", "type mysql plans with tier=gold, class db plan large, over 100 usd / MONTHLY or unknown, type redis over 0.5 eur / GB", "all", "3 instances, 1 binding", "b 3/3, e 2/3, a 1/3, 1 more, b 1/1", "2 plans", "ask Ann", ""},
 		{"private", "bindings", "Deny", "instance shop/mydb, instances all", "x, y, with env=dev", "", "", "0 plans, 1 instance", "", ""},
 	}, lines)
 	_, err := policyRowOf(&v1beta1.ServiceInstance{})

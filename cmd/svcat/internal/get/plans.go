@@ -34,7 +34,7 @@ func planRowOf(plan catalog.Plan) planRow {
 		key: keyOf(plan.Object), created: plan.Object.GetCreationTimestamp(),
 		title: plan.Title(), serviceType: plan.Spec.ServiceType, class: plan.ClassName, classTitle: plan.ClassName, broker: plan.Broker,
 		description: plan.Spec.Description, scope: plan.Scope(), status: plan.State(),
-		attributes: plan.Attributes(), price: catalog.Price(plan.Spec), bindable: plan.Spec.Bindable, weight: plan.Spec.Weight, free: plan.Spec.Free,
+		attributes: plan.Attributes(), price: catalog.Price(&plan), bindable: plan.Spec.Bindable, weight: plan.Spec.Weight, free: plan.Spec.Free,
 	}
 }
 
@@ -62,14 +62,14 @@ func (p planRow) typeCell() string {
 // planColumns are the columns of plans in each layout.
 var planColumns = map[string][]string{
 	layoutTable:  {"type", "name", "class", "description", "scope"},
-	layoutWide:   {"type", "name", "class", "description", "scope", "attributes", "weight", "free", "status", "kubernetes name", columnAge},
+	layoutWide:   {"type", "name", "class", "description", "scope", "attributes", "weight", "price", "free", "status", "kubernetes name", columnAge},
 	layoutLegacy: {"name", "namespace", "class", "description"},
 }
 
 func (p planRow) cells(layout string) map[string]string {
 	return map[string]string{
 		"type": p.typeCell(), "name": p.title, "namespace": p.namespace, "class": p.classTitle,
-		"description": descriptionIn(layout, p.description), "scope": p.scope, "attributes": p.attributes,
+		"description": descriptionIn(layout, p.description), "scope": p.scope, "attributes": p.attributes, "price": p.price,
 		"weight": strconv.Itoa(int(p.weight)), "free": yesNo(p.free), "status": p.status, "kubernetes name": p.name, columnAge: age(p.created),
 	}
 }

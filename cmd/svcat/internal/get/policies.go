@@ -125,6 +125,12 @@ func planSubject(subject *v1beta1.PlanSubject) []string {
 	if subject.PlanSelector != nil {
 		words = append(words, "plans "+selectorWords(subject.PlanSelector))
 	}
+	if c := subject.Costs; c != nil {
+		words = append(words, fmt.Sprintf("over %s %s / %s", c.Above, c.Currency, c.Unit))
+		if c.Unknown != v1beta1.UnknownAllow {
+			words = append(words, "or unknown")
+		}
+	}
 	return words
 }
 

@@ -68,7 +68,7 @@ type market struct {
 func (m market) offerOf(class *catalog.Class, plan *catalog.Plan) offer {
 	row := offer{
 		Class: plan.ClassName, Plan: plan.Title(), Type: plan.Spec.ServiceType, Scope: plan.Scope(),
-		Description: plan.Spec.Description, Attributes: plan.Attributes(), Costs: catalog.Costs(plan.Spec.ExternalMetadata), Free: plan.Spec.Free,
+		Description: plan.Spec.Description, Attributes: plan.Attributes(), Costs: catalog.Costs(plan), Free: plan.Spec.Free,
 		ref: catalog.RefOf(plan.Object),
 	}
 	row.Link = m.Link(pathOf(row.ref))
