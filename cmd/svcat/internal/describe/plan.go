@@ -5,6 +5,7 @@ import (
 	"context"
 	"io"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -99,7 +100,7 @@ func describePlan(ctx context.Context, reader client.Reader, w io.Writer, plan c
 		head.Add("Never Chosen:", "it is "+never)
 	}
 	head.Add("Free:", strconv.FormatBool(plan.Spec.Free))
-	head.AddSet("Price:", catalog.Price(&plan))
+	head.AddSet("Costs:", strings.Join(catalog.Costs(&plan), ", "))
 	head.AddSet("Malformed Costs:", termtext.Line(plan.Status.MalformedCosts))
 	head.AddSet("Attributes:", plan.Attributes())
 	if plan.Spec.Weight != 0 {

@@ -29,11 +29,11 @@ func TestDescribePlanPrice(t *testing.T) {
 		require.NoError(t, describePlan(t.Context(), reader, &out, view))
 		return strings.Join(strings.Fields(out.String()), " ")
 	}
-	assert.NotContains(t, described(), "Price:", "nothing is known")
+	assert.NotContains(t, described(), "Costs:", "nothing is known")
 	plan.Status.Costs = []v1beta1.PlanCost{{Currency: "usd", Amount: "99.95", Unit: "MONTHLY"}}
-	assert.Contains(t, described(), "Free: false Price: 99.95 usd / MONTHLY")
+	assert.Contains(t, described(), "Free: false Costs: 99.95 usd / MONTHLY")
 	plan.Status.Costs, plan.Status.MalformedCosts = nil, "costs is not a list"
-	assert.Contains(t, described(), "Price: ? Malformed Costs: costs is not a list")
+	assert.Contains(t, described(), "Costs: ? Malformed Costs: costs is not a list")
 }
 
 // A plan that is never chosen says why, whichever of plan and class is the reason.
