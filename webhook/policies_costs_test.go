@@ -121,3 +121,33 @@ func TestPoliciesByCosts(t *testing.T) {
 		})
 	}
 }
+
+// A limit counts a copy by what its original costs.
+func TestLimitsByCosts(t *testing.T) {
+	t.Parallel()
+	const copied = "dev|mysql/own: mine*;db: small large"
+	const local = `{"serviceClassExternalName":"own","servicePlanExternalName":"mine"}`
+	full := dear(func(p *v1beta1.ProvisioningPolicy) {
+		p.Spec.Action, p.Spec.MaxInstances = v1beta1.PolicyLimit, new(int32(0))
+	}, allowUnknown)
+	for original, refused := range map[string]bool{"db-large": true, "db-small": false} {
+		s := stocked(t, copied, full, copyOf("dev/own-mine", original), offered("dev/own", "dev/own-mine", "1"), offered("db", "db-small", "9"), offered("db", "db-large", "250"))
+		o := s.env().create(local)
+		if refused {
+			require.NotNil(t, o.denied())
+			assert.Contains(t, o.denied().Message, `ProvisioningPolicy "cheap" lets namespace "dev" have 0 instances, those of plan own/mine among them`)
+		} else {
+			o.admitted()
+		}
+	}
+}
+
+// A policy that only a copy's original makes effective is not told to be idle.
+func TestPoliciesByCostsAreNotIdle(t *testing.T) {
+	t.Parallel()
+	asked := policyKindCase{spec: `{"action":"Deny","subjects":[{"className":"own","costs":{"currency":"usd","unit":"MONTHLY","above":"100","unknown":"Allow"}}]}`}
+	for original, warnings := range map[string][]string{"db-large": nil, "db-small": {"spec.subjects[0] selects no plan now"}} {
+		w := stocked(t, "dev|mysql/own: mine*;db: small large", copyOf("dev/own-mine", original), offered("dev/own", "dev/own-mine", "500"), offered("db", "db-small", "9"), offered("db", "db-large", "250")).defaultsEnv()
+		assert.ElementsMatch(t, warnings, w.validated(asked.review(w)).warnings(), original)
+	}
+}

@@ -56,6 +56,9 @@ func policyKindCases() map[string]policyKindCase {
 		"NoNamespace": {reason: "Nor need a namespace be there.", spec: named(`{"names":["dev","staging"]}`), warnings: []string{`spec.namespaces.names[1]: there is no namespace "staging" now`}},
 		"NoInstance": {reason: "Nor an instance.", kind: "BindingPolicy", spec: deny(`"subjects":[{"className":"nowhere","instance":{"namespace":"prod","name":"mydb"}}]`),
 			warnings: []string{"spec.subjects[0] selects no plan now", `spec.subjects[0].instance: there is no instance "mydb" in namespace "prod" now`}},
+		"Costs":        {reason: "What is unknown counts.", spec: deny(`"subjects":[{"costs":{"currency":"usd","unit":"MONTHLY","above":"100"}}]`)},
+		"CostsAllowed": {reason: "Unless it does not.", spec: deny(`"subjects":[{"costs":{"currency":"usd","unit":"MONTHLY","above":"100","unknown":"Allow"}}]`), warnings: []string{"spec.subjects[0] selects no plan now"}},
+		"BadCosts":     {reason: "An amount is a decimal.", spec: deny(`"subjects":[{"costs":{"currency":"usd","unit":"MONTHLY","above":"1,000"}}]`), want: "UnreadablePolicy", fields: []string{`spec.subjects[0].costs.above`}},
 		"Many": {reason: "A whole inventory is not looked up.", spec: deny(`"subjects":[{"className":"db"}` + strings.Repeat(`,{"className":"db"}`, 31) + `,{"className":"nowhere"}],"namespaces":{"names":["dev"` +
 			strings.Repeat(`,"dev"`, 31) + `,"staging"]}`)},
 
