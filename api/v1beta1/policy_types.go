@@ -228,7 +228,7 @@ type PolicyCosts struct {
 	Above string `json:"above"`
 	// Unknown says how a plan counts that has no cost of the currency and the
 	// unit, or whose costs are malformed: Deny selects it, as if it cost more,
-	// and Allow does not. A plan that is free and names no costs costs nothing.
+	// and Allow does not. A plan that is free and names none costs nothing.
 	// +optional
 	// +kubebuilder:default=Deny
 	Unknown UnknownCosts `json:"unknown,omitempty"`

@@ -35,7 +35,7 @@ func policyCases() map[string]ruleCase {
 		"EveryPlan":     {reason: "said in so many words", spec: subject("planSelector: {}")},
 		"Costs":         {reason: "by price, alone", spec: subject(`costs: {currency: usd, unit: MONTHLY, above: "100"}`)},
 		"CostsOfMany":   {reason: "with all that is said", spec: subject(`serviceType: mysql, costs: {currency: "€", unit: 1 GB of messages, above: "0.05", unknown: Allow}`)},
-		"CostsOfNone":   {reason: "of which currency", spec: subject("costs: {}"), field: "spec.subjects[0].costs.currency", words: "Required"},
+		"CostsOfNone":   {reason: "of which currency", spec: subject(`costs: {unit: MONTHLY, above: "1"}`), field: "spec.subjects[0].costs.currency", words: "Required"},
 		"NegativeCosts": {reason: "no price", spec: subject(`costs: {currency: usd, unit: MONTHLY, above: "-1"}`), field: "spec.subjects[0].costs.above", words: "should match"},
 		"ExponentCosts": {reason: "no plain decimal", spec: subject(`costs: {currency: usd, unit: MONTHLY, above: "1e3"}`), field: "spec.subjects[0].costs.above", words: "should match"},
 		"OctalCosts":    {reason: "no plain decimal", spec: subject(`costs: {currency: usd, unit: MONTHLY, above: "0100"}`), field: "spec.subjects[0].costs.above", words: "should match"},

@@ -38,7 +38,7 @@ func stored(t *testing.T, objects ...client.Object) client.WithWatch {
 	require.NoError(t, corev1.AddToScheme(scheme))
 	return fake.NewClientBuilder().WithScheme(scheme).WithObjects(objects...).
 		WithIndex(&v1beta1.ClusterServicePlan{}, v1beta1.FieldExternalID, func(o client.Object) []string {
-			return []string{o.(*v1beta1.ClusterServicePlan).Spec.ExternalID} //nolint:forcetypeassert // of no other kind
+			return []string{o.(*v1beta1.ClusterServicePlan).Spec.ExternalID}
 		}).
 		WithIndex(&v1beta1.ServiceBinding{}, v1beta1.FieldInstanceRefName, instanceRefNameOf).Build()
 }

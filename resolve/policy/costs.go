@@ -129,10 +129,10 @@ func costsOf(class *resolve.ClassEntry, plan *resolve.PlanEntry) (resolve.Costs,
 	return plan.Costs, original
 }
 
-// PriceBy completes the costs of a target by the plans of the cluster among which its original
+// PricedBy is the target with its costs completed by the plans of the cluster among which its original
 // is, in any order; of those without costs, all have to be free. Without an original, the costs
 // of a copy in a namespace stay unknown.
-func (t *Target) PriceBy(plans []resolve.PlanEntry) {
+func (t Target) PricedBy(plans []resolve.PlanEntry) Target {
 	var first *resolve.PlanEntry
 	found, free := false, true
 	for i := range plans {
@@ -151,4 +151,5 @@ func (t *Target) PriceBy(plans []resolve.PlanEntry) {
 	case found:
 		t.Costs = resolve.Costs{Free: free}
 	}
+	return t
 }

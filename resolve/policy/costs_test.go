@@ -148,7 +148,7 @@ func TestCostsOfCopies(t *testing.T) {
 			for range 2 {
 				target := policy.TargetOf(resolve.ClassEntry{Broker: tc.class}, tc.plan)
 				assert.Equal(t, tc.own, target.Original == policy.Original{}, tc.reason)
-				target.PriceBy(tc.cluster)
+				target = target.PricedBy(tc.cluster)
 				assert.Equal(t, tc.want, target.Costs, tc.reason)
 				slices.Reverse(tc.cluster)
 			}

@@ -10,7 +10,7 @@ type Target struct {
 	Type string
 	// Labels are the plan's, with its class's below its own.
 	Labels Labels
-	// Costs are what the plan costs. Of a copy they are those of its original: see CostsOf.
+	// Costs are what the plan costs. Of a copy they are those of its original: see PricedBy.
 	Costs resolve.Costs
 	// Original is where costs are to be looked up that the plan itself does not say; zero where
 	// it does.

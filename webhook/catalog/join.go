@@ -82,7 +82,7 @@ func Price(ctx context.Context, reader client.Reader, rules []policy.Rule, targe
 	if err != nil {
 		return err
 	}
-	target.PriceBy(plans)
+	*target = target.PricedBy(plans)
 	return nil
 }
 

@@ -93,7 +93,7 @@ func (p *Validator) targets(ctx context.Context) ([]policy.Target, error) {
 	targets := make([]policy.Target, len(found.Plans))
 	for i, plan := range found.Plans {
 		targets[i] = policy.TargetOf(byRef[resolve.Ref{Namespace: plan.Namespace, Name: plan.Class}], plan)
-		targets[i].PriceBy(byID[targets[i].Original.ExternalID])
+		targets[i] = targets[i].PricedBy(byID[targets[i].Original.ExternalID])
 	}
 	return targets, nil
 }

@@ -19,6 +19,6 @@ func price(ctx context.Context, reader client.Reader, rules []policy.Rule, targe
 	if err != nil {
 		return err
 	}
-	target.PriceBy(plans)
+	*target = target.PricedBy(plans)
 	return nil
 }

@@ -92,6 +92,5 @@ func (w *waiter) target(ctx context.Context, reader client.Reader) (policy.Targe
 		originals = append(originals, plan.PlanEntry())
 		return nil
 	})
-	target.PriceBy(originals)
-	return target, err
+	return target.PricedBy(originals), err
 }

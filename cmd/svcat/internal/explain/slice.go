@@ -82,8 +82,7 @@ func (s *slice) target(class *catalog.Class, plan *catalog.Plan) policy.Target {
 	for i := range s.originals {
 		originals[i] = s.originals[i].PlanEntry()
 	}
-	target.PriceBy(originals)
-	return target
+	return target.PricedBy(originals)
 }
 
 func (s *slice) addType(serviceType catalog.Type) error {
