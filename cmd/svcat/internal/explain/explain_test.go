@@ -144,7 +144,7 @@ func TestARefusalCountsAll(t *testing.T) {
 	}
 }
 
-// TestPoliciesAboutCosts: what the plan costs is told where a policy is about that, and a copy costs what its original does.
+// TestPoliciesAboutCosts: what the plan costs is told, and where a policy is about that, a copy costs what its original does.
 func TestPoliciesAboutCosts(t *testing.T) {
 	t.Parallel()
 	const dear = `, externalMetadata: {costs: [{amount: {usd: 250}, unit: MONTHLY}]}`
@@ -157,19 +157,19 @@ func TestPoliciesAboutCosts(t *testing.T) {
 		verdict, price  string
 		says            string
 	}{
-		"NoPolicy": {reason: "costs are no reason", objects: shop("p", byDefault, dear), verdict: Decided},
+		"NoPolicy": {reason: "costs are no reason", objects: shop("p", byDefault, dear), verdict: Decided, price: "250 usd / MONTHLY", says: "price: 250 usd / MONTHLY"},
 		"Cheap":    {reason: "it may be had", objects: shop("p", byDefault, cheap) + over100, verdict: Decided, price: "9.5 usd / MONTHLY", says: "price: 9.5 usd / MONTHLY"},
 		"Dear": {
 			reason: "it may not", objects: shop("p", byDefault, dear) + over100, verdict: Refused, price: "250 usd / MONTHLY",
 			says: "ProvisioningPolicy frugal denies it in namespace dev (it costs 250 usd / MONTHLY, and the limit is 100): ask Ann",
 		},
 		"CopyOfDear": {
-			reason: "whatever it claims", objects: shop("p", "", dear) + copied + over100, verdict: Refused, price: "1 usd / MONTHLY",
+			reason: "whatever it claims", objects: shop("p", "", dear) + copied + over100, verdict: Refused, price: "250 usd / MONTHLY",
 			says: "ProvisioningPolicy frugal denies it in namespace dev (it costs 250 usd / MONTHLY, and the limit is 100): ask Ann",
 		},
-		"CopyOfCheap": {reason: "as its original", objects: shop("p", "", cheap) + copied + over100, verdict: Decided, price: "1 usd / MONTHLY"},
+		"CopyOfCheap": {reason: "as its original", objects: shop("p", "", cheap) + copied + over100, verdict: Decided, price: "9.5 usd / MONTHLY"},
 		"NoOriginal": {
-			reason: "nothing is known", objects: copied + over100, verdict: Refused, price: "1 usd / MONTHLY",
+			reason: "nothing is known", objects: copied + over100, verdict: Refused,
 			says: "(what it costs in usd / MONTHLY is unknown, and the limit is 100)",
 		},
 	} {

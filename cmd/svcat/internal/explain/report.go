@@ -107,7 +107,7 @@ type Now struct {
 	Tiers []Tier `json:"tiers,omitempty"`
 	// Others are the candidates that claim no tier.
 	Others []Candidate `json:"others,omitempty"`
-	// Price is what the plan costs. It is told if a policy is about costs: only then is it a reason.
+	// Price is what the plan costs, empty where that is unknown.
 	Price string `json:"price,omitempty"`
 	// Policy keeps the plan, or a binding's instance, from this namespace.
 	Policy     *Policy     `json:"policy,omitempty"`

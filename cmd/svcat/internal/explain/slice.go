@@ -67,12 +67,24 @@ func (s *slice) addOriginal(plan catalog.Plan) error {
 	return s.change(func() { s.originals = append(s.originals, plan) })
 }
 
-// price is what a plan costs, in words; empty where no policy is about that.
-func (s *slice) price(plan resolve.Ref) string {
+// price is what a plan costs, in words. Where a policy is about costs, that of a copy is its original's,
+// and empty without one, as policies count it.
+func (s *slice) price(ref resolve.Ref) string {
 	if !policy.AboutCosts(s.rules) {
-		return ""
+		return s.prices[ref]
 	}
-	return s.prices[plan]
+	plan := s.plans[ref]
+	class, _ := s.class(plan)
+	from := policy.TargetOf(classEntryOf(&class), plan.PlanEntry()).Original
+	if from.ExternalID == "" {
+		return s.prices[ref]
+	}
+	for i := range s.originals {
+		if entry := s.originals[i].PlanEntry(); entry.ExternalID == from.ExternalID && entry.Broker.Name == from.Broker {
+			return catalog.Price(&s.originals[i])
+		}
+	}
+	return ""
 }
 
 // target is a plan as policies see it.
