@@ -12,5 +12,6 @@
 //
 // Not scenarios: stack and env start and use a control plane, offering and golden help
 // tests of plans and of what is printed, node stands in for a kubelet, controlplane and
-// certmanager are modules that are built, and bench measures.
+// certmanager are modules that are built, bench measures, and explore visits every state of
+// models of three protocols.
 package e2e
