@@ -1,0 +1,72 @@
+package lifecycle_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/defaultplan/defaultplan/e2e/explore"
+	"github.com/defaultplan/defaultplan/osb/lifecycle"
+)
+
+const (
+	page       = "../../../docs/protocols.md"
+	mostStates = 500_000
+)
+
+// TestExploreLifecycle: nothing is made twice, nothing is lost at the broker, and everything ends.
+func TestExploreLifecycle(t *testing.T) {
+	t.Parallel()
+	bounds := explore.Bounds{Short: 3, Long: 5}
+	for name, binding := range map[string]bool{"lifecycle, an instance": false, "lifecycle, a binding that rotates": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, bound := range bounds.Chosen() {
+				explore.CheckPage(t, page, name, bound, explored(binding).run(bound, mostStates))
+			}
+		})
+	}
+}
+
+// TestExploreFindsForgottenDeadlines shows the exploration at work: a controller that forgets until
+// when a request may be acted on gives up its ID too early.
+func TestExploreFindsForgottenDeadlines(t *testing.T) {
+	t.Parallel()
+	m := explored(false)
+	m.stored = func(_, after *lifecycle.Record) { after.Deadline = time.Time{} }
+	explore.RequireFound(t, m.run(1, mostStates), "what the broker may still make under ID 0 is lost", 2, "mitigate, ID 0: 410")
+}
+
+// TestExploreFindsIDsGivenUp: one that asks again under another ID, without removing what it may
+// have made before, makes it twice.
+func TestExploreFindsIDsGivenUp(t *testing.T) {
+	t.Parallel()
+	m := explored(false)
+	m.stored = func(before, after *lifecycle.Record) {
+		if after.Mitigating && !before.Mitigating {
+			after.Mitigating, after.Operation, after.InProgress, after.ID = false, lifecycle.NoOperation, nil, idOf(numberOf(after.ID)+1)
+		}
+	}
+	explore.RequireFound(t, m.run(1, mostStates), "what the broker has under ID 0 is lost", 1, "make, ID 0: the reply is lost")
+}
+
+// TestExploreLateUpdates: an update that was cut off is not waited for, and may undo the next one.
+// docs/protocols.md explains it; when this fails because nothing is found, take it off there.
+func TestExploreLateUpdates(t *testing.T) {
+	t.Parallel()
+	m := explored(false)
+	m.lateUpdates = true
+	r := m.run(3, mostStates)
+	require.NotNil(t, r.Violation)
+	t.Log(r.Violation)
+	assert.Equal(t, []string{
+		"make, ID 0: 201",
+		"a user edits it",
+		"change, ID 0: the connection is cut, and the request is on its way",
+		"a user edits it",
+		"change, ID 0: 200",
+		"the broker acts late on a request to change, ID 0",
+	}, r.Violation.Trace)
+}
