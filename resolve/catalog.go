@@ -73,6 +73,8 @@ type Costs struct {
 	Listed []v1beta1.PlanCost
 	// Malformed says that its broker names some that cannot be read.
 	Malformed bool
+	// Unread says that its metadata names some that no relist has written to its status.
+	Unread bool
 	// Free says that the plan costs nothing, unless costs are listed.
 	Free bool
 }

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/resolve/costs"
 )
 
 // Reasons for being gone that the object itself shows. A caller that knows that
@@ -41,9 +42,15 @@ func PlanFrom[T v1beta1.PlanObject](plan T) PlanEntry {
 		Default:      annotations[v1beta1.AnnotationDefaultPlan] == annotationTrue,
 		Suggested:    annotations[v1beta1.AnnotationSuggestedPlan] == annotationTrue,
 		Weight:       spec.Weight,
-		Costs:        Costs{Listed: status.Costs, Malformed: status.MalformedCosts != "", Free: spec.Free},
+		Costs:        costsFrom(spec, status),
 		Gone:         gone(plan),
 	}
+}
+
+func costsFrom(spec *v1beta1.CommonServicePlanSpec, status *v1beta1.CommonServicePlanStatus) Costs {
+	c := Costs{Listed: status.Costs, Malformed: status.MalformedCosts != "", Free: spec.Free}
+	c.Unread = !c.Named() && spec.ExternalMetadata != nil && costs.Named(spec.ExternalMetadata.Raw)
+	return c
 }
 
 func gone(offering v1beta1.OfferingObject) string {

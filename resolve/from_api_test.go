@@ -8,9 +8,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/resolve/costs"
 )
 
 func deleted() *metav1.Time { return &metav1.Time{Time: time.Unix(1, 0)} }
@@ -204,6 +206,36 @@ func TestRequestForRefuses(t *testing.T) {
 			var refused *resolve.Error
 			require.ErrorAs(t, err, &refused)
 			assert.Equal(t, resolve.InvalidReference, refused.Reason, tc.reason)
+		})
+	}
+}
+
+// Costs that only metadata names are not taken for none: no relist has read them yet. A cache keeps that.
+func TestPlanWithUnreadCosts(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		reason, metadata string
+		listed           []v1beta1.PlanCost
+		want             bool
+	}{
+		"Unread": {reason: "the status is written later", metadata: `{"costs": [{"amount": {"usd": 465}, "unit": "MONTHLY"}]}`, want: true},
+		"Read":   {reason: "status has them", metadata: `{"costs": [{"amount": {"usd": 465}, "unit": "MONTHLY"}]}`, listed: []v1beta1.PlanCost{{Currency: "usd", Amount: "465", Unit: "MONTHLY"}}},
+		"Bad":    {reason: "what cannot be read is not nothing", metadata: `{"costs": "much"}`, want: true},
+		"None":   {reason: "an empty list names none", metadata: `{"costs": []}`},
+		"Other":  {reason: "no costs", metadata: `{"displayName": "Small"}`},
+		"Absent": {reason: "no metadata"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			plan := &v1beta1.ClusterServicePlan{}
+			plan.Spec.Free, plan.Status.Costs = true, test.listed
+			if test.metadata != "" {
+				plan.Spec.ExternalMetadata = &runtime.RawExtension{Raw: []byte(test.metadata)}
+			}
+			want := resolve.Costs{Listed: test.listed, Unread: test.want, Free: true}
+			assert.Equal(t, want, resolve.PlanFrom(plan).Costs, test.reason)
+			plan.Spec.ExternalMetadata = costs.Slim(plan.Spec.ExternalMetadata)
+			assert.Equal(t, want, resolve.PlanFrom(plan).Costs, "in a cache")
 		})
 	}
 }

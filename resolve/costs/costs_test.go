@@ -63,8 +63,8 @@ func TestParse(t *testing.T) {
 		"HugeExponent":   {reason: "it would take gigabytes", metadata: `{"costs": [{"amount": {"usd": 1e999999999}, "unit": "u"}]}`, err: "has too many digits"},
 		"LongExponent":   {reason: "nor is it an integer", metadata: `{"costs": [{"amount": {"usd": 1e-99999999999999999999}, "unit": "u"}]}`, err: "has too many digits"},
 		"ManyDigits":     {reason: "nor is such a text read", metadata: `{"costs": [{"amount": {"usd": 1` + strings.Repeat("0", 100_000) + `}, "unit": "u"}]}`, err: "has too many digits"},
-		"ManyCosts":      {reason: "they would not be stored", metadata: `{"costs": [` + strings.Repeat(`{"amount": {"usd": 1}, "unit": "u"},`, 32) + `{"amount": {"usd": 1}, "unit": "u"}]}`, err: "costs has 33 amounts; at most 32 are read"},
-		"ManyCurrencies": {reason: "each is an amount", metadata: `{"costs": [{"amount": {` + currencies(33) + `}, "unit": "u"}]}`, err: "costs has 33 amounts"},
+		"ManyCosts":      {reason: "they would not be stored", metadata: `{"costs": [` + strings.Repeat(`{"amount": {"usd": 1}, "unit": "u"},`, 32) + `{"amount": {"usd": 1}, "unit": "u"}]}`, err: "there are 33 amounts or more; at most 32 are read"},
+		"ManyCurrencies": {reason: "each is an amount", metadata: `{"costs": [{"amount": {` + currencies(33) + `}, "unit": "u"}]}`, err: "costs[0]: there are 33 amounts or more; at most 32 are read"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -102,9 +102,10 @@ func TestTotal(t *testing.T) {
 		{Currency: "usd", Amount: "9", Unit: "HOURLY"},
 		{Currency: "usd", Amount: "1e9", Unit: "forged"},
 		{Currency: "usd", Amount: "1e999999999", Unit: "huge"},
+		{Currency: "usd", Amount: "-5", Unit: "signed"},
 	}
 	for asked, want := range map[[2]string]string{
-		{"Usd", "monthly"}: "0.3", {"eur", "MONTHLY"}: "7", {"usd", "hourly"}: "9", {"usd", "forged"}: "1000000000",
+		{"Usd", "monthly"}: "0.3", {"eur", "MONTHLY"}: "7", {"usd", "hourly"}: "9", {"usd", "forged"}: "", {"usd", "signed"}: "",
 		{"chf", "MONTHLY"}: "", {"usd", "DAILY"}: "", {"usd", "huge"}: "",
 	} {
 		total, known := costs.Total(all, asked[0], asked[1])

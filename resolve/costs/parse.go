@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"k8s.io/apimachinery/pkg/runtime"
+
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
@@ -52,10 +54,29 @@ func Parse(metadata []byte) ([]v1beta1.PlanCost, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(parsed) > maxCosts {
-		return nil, fmt.Errorf("costs has %d amounts; at most %d are read", len(parsed), maxCosts)
-	}
 	return parsed, nil
+}
+
+func errTooMany(amounts int) error {
+	return fmt.Errorf("there are %d amounts or more; at most %d are read", amounts, maxCosts)
+}
+
+// Named says that metadata names costs, readable or not.
+func Named(metadata []byte) bool {
+	listed, err := Parse(metadata)
+	return len(listed) > 0 || err != nil
+}
+
+// named is metadata of which no more is known than that it names costs.
+var named = runtime.RawExtension{Raw: []byte(`{"costs":"left out"}`)}
+
+// Slim is what caches keep of metadata: whether it names costs, and nothing else. It is not to be
+// changed.
+func Slim(metadata *runtime.RawExtension) *runtime.RawExtension {
+	if metadata == nil || !Named(metadata.Raw) {
+		return nil
+	}
+	return &named
 }
 
 func list(raw json.RawMessage) ([]v1beta1.PlanCost, error) {
@@ -69,7 +90,9 @@ func list(raw json.RawMessage) ([]v1beta1.PlanCost, error) {
 		if err != nil {
 			return nil, fmt.Errorf("costs[%d]: %w", i, err)
 		}
-		parsed = append(parsed, some...)
+		if parsed = append(parsed, some...); len(parsed) > maxCosts {
+			return nil, errTooMany(len(parsed))
+		}
 	}
 	return parsed, nil
 }
@@ -106,6 +129,10 @@ func one(raw json.RawMessage) ([]v1beta1.PlanCost, error) {
 
 // priced are amounts by currency for a unit.
 func priced(amounts []member, unit string) ([]v1beta1.PlanCost, error) {
+	// Each currency is compared with all before it.
+	if len(amounts) > maxCosts {
+		return nil, errTooMany(len(amounts))
+	}
 	parsed := make([]v1beta1.PlanCost, 0, len(amounts))
 	for _, amount := range amounts {
 		currency := strings.TrimSpace(amount.name)

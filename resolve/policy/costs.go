@@ -56,7 +56,7 @@ func (c *costsAbove) selects(of *resolve.Costs) bool {
 // names no costs: it is also what a catalog says that leaves it out.
 func (c *costsAbove) total(of *resolve.Costs) (total *big.Rat, known bool) {
 	switch {
-	case of.Malformed:
+	case of.Malformed, of.Unread:
 		return nil, false
 	case len(of.Listed) == 0 && of.Free:
 		return new(big.Rat), true
@@ -130,9 +130,12 @@ func costsOf(class *resolve.ClassEntry, plan *resolve.PlanEntry) (resolve.Costs,
 }
 
 // PricedBy is the target with its costs completed by the plans of the cluster among which its original
-// is, in any order; of those without costs, all have to be free. Without an original, the costs
-// of a copy in a namespace stay unknown.
+// is, in any order; of those without costs, all have to be free. Without an original, the costs of a
+// copy in a namespace stay unknown.
 func (t Target) PricedBy(plans []resolve.PlanEntry) Target {
+	if t.Original == (Original{}) {
+		return t
+	}
 	var first *resolve.PlanEntry
 	found, free := false, true
 	for i := range plans {
@@ -140,7 +143,7 @@ func (t Target) PricedBy(plans []resolve.PlanEntry) Target {
 		if plan.Namespace != plan.Broker.Namespace || plan.ExternalID != t.Original.ExternalID || plan.Broker != (resolve.Ref{Name: t.Original.Broker}) {
 			continue
 		}
-		found, free = true, free && plan.Costs.Free
+		found, free = true, free && plan.Costs.Free && !plan.Costs.Unread
 		if plan.Costs.Named() && (first == nil || plan.Name < first.Name) {
 			first = plan
 		}

@@ -45,6 +45,7 @@ func TestSelectsByCosts(t *testing.T) {
 		"Malformed":      {reason: "nothing is guessed", costs: resolve.Costs{Malformed: true}, want: true, words: "what it costs in usd / MONTHLY is unknown, and the limit is 100"},
 		"MalformedFree":  {reason: "free is what a catalog says that leaves it out", costs: resolve.Costs{Malformed: true, Free: true}, want: true, words: "what it costs in usd / MONTHLY is unknown, and the limit is 100"},
 		"ForgedAmount":   {reason: "no decimal", costs: listed(usd("cheap")), want: true, words: "what it costs in usd / MONTHLY is unknown, and the limit is 100"},
+		"UnreadFree":     {reason: "its metadata names costs, and free is what a catalog says that leaves it out", costs: resolve.Costs{Unread: true, Free: true}, want: true, words: "what it costs in usd / MONTHLY is unknown, and the limit is 100"},
 		"Free":           {reason: "it costs nothing", costs: resolve.Costs{Free: true}},
 		"FreeAboveZero":  {reason: "nothing is not above nothing", costs: resolve.Costs{Free: true}, above: `currency: usd, unit: MONTHLY, above: "0"`},
 		"FreeWithCosts":  {reason: "the costs count", costs: resolve.Costs{Free: true, Listed: []v1beta1.PlanCost{usd("250")}}, want: true, words: "it costs 250 usd / MONTHLY, and the limit is 100"},

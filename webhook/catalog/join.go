@@ -86,13 +86,20 @@ func Price(ctx context.Context, reader client.Reader, rules []policy.Rule, targe
 	return nil
 }
 
-// Copies are the plans of namespaces that have the ID of a plan of the cluster at its broker.
+// Copies are the other plans, of the cluster and of namespaces, that have the ID of a plan of the cluster at
+// its broker.
 func (s Scope) Copies(ctx context.Context, original *resolve.PlanEntry) ([]resolve.PlanEntry, error) {
-	var list v1beta1.ServicePlanList
-	if err := s.List(ctx, &list, client.MatchingFields{v1beta1.FieldExternalID: original.ExternalID}); err != nil {
+	match := client.MatchingFields{v1beta1.FieldExternalID: original.ExternalID}
+	copies, err := Scope{Reader: s.Reader}.Plans(ctx, match)
+	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(Entries(list.Items, PlanEntry), func(p resolve.PlanEntry) bool { return p.Broker != original.Broker }), nil
+	var list v1beta1.ServicePlanList
+	if err := s.List(ctx, &list, match); err != nil {
+		return nil, err
+	}
+	copies = append(copies, Entries(list.Items, PlanEntry)...)
+	return slices.DeleteFunc(copies, func(p resolve.PlanEntry) bool { return p.Broker != original.Broker || p.Ref == original.Ref }), nil
 }
 
 // withRecords adds to found the records of every type that its plans have, and

@@ -35,7 +35,7 @@ func (c *Catalog) suggestType(ctx context.Context, req resolve.Request, refused 
 	if err != nil || see(ctx, &req, &found, true) != nil {
 		return
 	}
-	if slices.ContainsFunc(found.Plans, func(plan resolve.PlanEntry) bool { return plan.Denied == "" }) {
+	if slices.ContainsFunc(found.Plans, func(plan resolve.PlanEntry) bool { return plan.Denied == "" && plan.Gone == "" }) {
 		refused.SuggestType(req.Type)
 	}
 }

@@ -31,10 +31,13 @@ func TestRefusalNamesTheNearestType(t *testing.T) {
 			Spec:       v1beta1.ClusterServicePlanSpec{CommonServicePlanSpec: v1beta1.CommonServicePlanSpec{ServiceType: serviceType}},
 		}
 	}
+	removed := plan("rabbitmq-small", "rabbitmq")
+	removed.Status.RemovedFromBrokerCatalog = true
 	inner := fake.NewClientBuilder().WithScheme(scheme).WithObjects(
 		&v1beta1.ClusterServiceType{ObjectMeta: metav1.ObjectMeta{Name: "postgres"}}, plan("postgres-small", "postgres"), plan("postgres-denied", "postgres"),
 		&v1beta1.ClusterServiceType{ObjectMeta: metav1.ObjectMeta{Name: "kafka"}}, plan("kafka-denied", "kafka"),
 		&v1beta1.ClusterServiceType{ObjectMeta: metav1.ObjectMeta{Name: "cassandra"}},
+		&v1beta1.ClusterServiceType{ObjectMeta: metav1.ObjectMeta{Name: "rabbitmq"}}, removed,
 		&v1beta1.ServiceType{ObjectMeta: metav1.ObjectMeta{Namespace: "dev", Name: "mysql"}},
 		&v1beta1.ServicePlan{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "dev", Name: "mysql-small"},
@@ -75,6 +78,7 @@ func TestRefusalNamesTheNearestType(t *testing.T) {
 		"Far":       {"none is near", "dev", "redis", ""},
 		"Denied":    {"the next request would be refused too", "dev", "kafak", ""},
 		"Empty":     {"it has no plan", "dev", "casandra", ""},
+		"Gone":      {"nor one that is still offered", "dev", "rabitmq", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

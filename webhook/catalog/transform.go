@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/resolve/costs"
 )
 
 // digestPrefix begins the JSON string that replaces a schema in the cache:
@@ -16,7 +17,7 @@ import (
 const digestPrefix = `"sha256:`
 
 // Slim removes from an object what admission never reads from its cache:
-// managedFields, the broker's metadata, and the schemas, which a digest
+// managedFields, the broker's metadata but for whether it names costs, and the schemas, which a digest
 // replaces. So a catalog of 100,000 plans fits in memory.
 func Slim(object any) (any, error) {
 	if o, ok := object.(client.Object); ok {
@@ -57,7 +58,7 @@ func slimBinding(binding *v1beta1.ServiceBinding) {
 }
 
 func slimPlan(spec *v1beta1.CommonServicePlanSpec) {
-	spec.ExternalMetadata = nil
+	spec.ExternalMetadata = costs.Slim(spec.ExternalMetadata)
 	for _, schema := range []**runtime.RawExtension{
 		&spec.InstanceCreateParameterSchema, &spec.InstanceUpdateParameterSchema, &spec.ServiceBindingCreateParameterSchema,
 	} {

@@ -46,6 +46,9 @@ func (p *Validator) idleSubjects(ctx context.Context, spec *policySpec) ([]strin
 	var told []string
 	for i := range spec.Subjects[:min(len(spec.Subjects), lookedUp)] {
 		subject := &spec.Subjects[i]
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("cannot look up what the policy selects: %w", ctx.Err())
+		}
 		if !selectsAny(subject, targets) {
 			told = append(told, fmt.Sprintf("spec.subjects[%d] selects no plan now", i))
 		}
@@ -86,9 +89,12 @@ func (p *Validator) targets(ctx context.Context) ([]policy.Target, error) {
 	for _, class := range found.Classes {
 		byRef[class.Ref] = class
 	}
-	byID := make(map[string][]resolve.PlanEntry, len(found.Plans))
+	// Costs come from plans of the cluster only, of which few have one ID.
+	byID := map[string][]resolve.PlanEntry{}
 	for _, plan := range found.Plans {
-		byID[plan.ExternalID] = append(byID[plan.ExternalID], plan)
+		if plan.Namespace == plan.Broker.Namespace {
+			byID[plan.ExternalID] = append(byID[plan.ExternalID], plan)
+		}
 	}
 	targets := make([]policy.Target, len(found.Plans))
 	for i, plan := range found.Plans {

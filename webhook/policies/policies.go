@@ -121,14 +121,16 @@ func apply(ctx context.Context, originals client.Reader, rules []policy.Rule, ta
 	if len(rules) == 0 {
 		return nil, nil
 	}
-	if err := catalog.Price(ctx, originals, rules, target); err != nil {
+	// The caller's target is priced again where a denial is confirmed.
+	priced := *target
+	if err := catalog.Price(ctx, originals, rules, &priced); err != nil {
 		return nil, err
 	}
 	at, err := place()
 	if err != nil {
 		return nil, err
 	}
-	return policy.Judge(rules, *target, at), nil
+	return policy.Judge(rules, priced, at), nil
 }
 
 // ReadLive reads the policies of a kind from the API server, shared with

@@ -40,8 +40,7 @@ func addBroker(ctx context.Context, indexer client.FieldIndexer) error {
 	return nil
 }
 
-// offeringIndexes find classes and plans by their broker, and plans by their class; those of the
-// cluster by their ID, too.
+// offeringIndexes find classes and plans by their broker, and plans by their class and their ID.
 func offeringIndexes() []fieldIndex {
 	return []fieldIndex{
 		{&v1beta1.ClusterServiceClass{}, v1beta1.FieldClusterServiceBrokerName, named(func(c *v1beta1.ClusterServiceClass) string { return c.Spec.ClusterServiceBrokerName })},
@@ -50,6 +49,7 @@ func offeringIndexes() []fieldIndex {
 		{&v1beta1.ClusterServicePlan{}, v1beta1.FieldClusterServiceBrokerName, named(func(p *v1beta1.ClusterServicePlan) string { return p.Spec.ClusterServiceBrokerName })},
 		{&v1beta1.ClusterServicePlan{}, v1beta1.FieldClusterServiceClassRefName, named(func(p *v1beta1.ClusterServicePlan) string { return p.Spec.ClusterServiceClassRef.Name })},
 		{&v1beta1.ClusterServicePlan{}, v1beta1.FieldExternalID, named(func(p *v1beta1.ClusterServicePlan) string { return p.Spec.ExternalID })},
+		{&v1beta1.ServicePlan{}, v1beta1.FieldExternalID, named(func(p *v1beta1.ServicePlan) string { return p.Spec.ExternalID })},
 		{&v1beta1.ServicePlan{}, v1beta1.FieldClusterServiceBrokerName, named(func(p *v1beta1.ServicePlan) string { return p.Spec.ClusterServiceBrokerName })},
 		{&v1beta1.ServicePlan{}, v1beta1.FieldServiceBrokerName, named(func(p *v1beta1.ServicePlan) string { return p.Spec.ServiceBrokerName })},
 		{&v1beta1.ServicePlan{}, v1beta1.FieldServiceClassRefName, named(func(p *v1beta1.ServicePlan) string { return p.Spec.ServiceClassRef.Name })},

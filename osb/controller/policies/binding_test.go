@@ -40,7 +40,7 @@ func TestPlansWithAnIDAreFew(t *testing.T) {
 		p.Spec.ExternalID, p.Spec.ServiceBrokerName, p.Spec.ServiceClassRef.Name = "id", broker, "db"
 		return p
 	}
-	cache := indextest.NewBuilder(t).WithIndex(&v1beta1.ServicePlan{}, v1beta1.FieldExternalID, externalIDOf).Build()
+	cache := indextest.NewBuilder(t).Build()
 	read := &slotCatalog{ctx: t.Context(), reader: cache, live: cache}
 	sent := quota.IDs{Class: "db", Plan: "id", Namespace: "n", Broker: resolve.Ref{Namespace: "n", Name: "b"}}
 	for i := range quota.FewPlans {
@@ -54,8 +54,4 @@ func TestPlansWithAnIDAreFew(t *testing.T) {
 	found, err = read.WithID(sent)
 	require.NoError(t, err)
 	assert.Empty(t, found)
-}
-
-func externalIDOf(o client.Object) []string {
-	return []string{o.(*v1beta1.ServicePlan).Spec.ExternalID}
 }

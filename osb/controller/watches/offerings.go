@@ -2,6 +2,7 @@ package watches
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -130,23 +131,32 @@ func bitByBit(changed Changed, find func(context.Context, client.Object) []recon
 	}
 }
 
-// withCopies are a class or plan and, of a plan of the cluster, its copies in namespaces: policies
-// take what these cost from it.
+// withCopies are a class or plan and, of a plan of the cluster, its copies: policies take what these
+// cost from it.
 func withCopies(ctx context.Context, reader client.Reader, offering client.Object) []client.Object {
 	all := []client.Object{offering}
 	original, is := offering.(*v1beta1.ClusterServicePlan)
 	if !is || original.Spec.ClusterServiceBrokerName == "" {
 		return all
 	}
-	var plans v1beta1.ServicePlanList
-	match := client.MatchingFields{v1beta1.FieldClusterServiceBrokerName: original.Spec.ClusterServiceBrokerName}
-	if err := reader.List(ctx, &plans, match, client.UnsafeDisableDeepCopy); err != nil {
+	broker, match := original.Spec.ClusterServiceBrokerName, client.MatchingFields{v1beta1.FieldExternalID: original.Spec.ExternalID}
+	var namespaced v1beta1.ServicePlanList
+	var clusters v1beta1.ClusterServicePlanList
+	err := errors.Join(
+		reader.List(ctx, &namespaced, match, client.UnsafeDisableDeepCopy), reader.List(ctx, &clusters, match, client.UnsafeDisableDeepCopy),
+	)
+	if err != nil {
 		log.FromContext(ctx).Error(err, "cannot list the copies of a plan that changed", "plan", original.Name)
 		return all
 	}
-	for i := range plans.Items {
-		if plans.Items[i].Spec.ExternalID == original.Spec.ExternalID {
-			all = append(all, &plans.Items[i])
+	for i := range namespaced.Items {
+		if p := &namespaced.Items[i]; p.Spec.ClusterServiceBrokerName == broker {
+			all = append(all, p)
+		}
+	}
+	for i := range clusters.Items {
+		if p := &clusters.Items[i]; p.Spec.ClusterServiceBrokerName == broker && p.Name != original.Name {
+			all = append(all, p)
 		}
 	}
 	return all

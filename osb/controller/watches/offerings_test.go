@@ -164,13 +164,20 @@ func TestAnOriginalWakesItsCopies(t *testing.T) {
 		binding.Spec.InstanceRef = &v1beta1.InstanceReference{Name: namespace}
 		objects = append(objects, plan, instance, binding)
 	}
+	copyOfCluster := &v1beta1.ClusterServicePlan{ObjectMeta: metav1.ObjectMeta{Name: "another-name"}}
+	copyOfCluster.Spec.ExternalID, copyOfCluster.Spec.ClusterServiceBrokerName = "id", "aws"
+	onIt := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "prod", Name: "prod"}, Status: v1beta1.ServiceInstanceStatus{Conditions: denied}}
+	onIt.Spec.ClusterServicePlanRef = &v1beta1.ClusterObjectReference{Name: "another-name"}
+	boundToIt := &v1beta1.ServiceBinding{ObjectMeta: onIt.ObjectMeta, Status: v1beta1.ServiceBindingStatus{Conditions: denied}}
+	boundToIt.Spec.InstanceRef = &v1beta1.InstanceReference{Name: "prod"}
+	objects = append(objects, copyOfCluster, onIt, boundToIt)
 	reader := fullyIndexed(t, objects...)
 	original := &v1beta1.ClusterServicePlan{ObjectMeta: metav1.ObjectMeta{Name: "copy"}}
 	original.Spec.ExternalID, original.Spec.ClusterServiceBrokerName = "id", "aws"
 	for _, wakes := range []handler.EventHandler{InstancesByOffering(reader, nil), BindingsByOffering(reader, nil)} {
 		queue := &enqueued{}
 		wakes.Update(t.Context(), event.UpdateEvent{ObjectNew: original}, queue)
-		assert.ElementsMatch(t, []string{"dev", "qa"}, queue.names)
+		assert.ElementsMatch(t, []string{"dev", "qa", "prod"}, queue.names)
 	}
 }
 

@@ -124,14 +124,19 @@ func (t *requeuer) wakesByCosts(ctx context.Context, versions []client.Object) (
 	if err != nil {
 		return nil, err
 	}
-	wakes := make([]wake, len(copies))
+	// A namespace may have many copies, for which the same objects wait.
+	byNamespace := map[string][]key{}
 	for i := range copies {
-		in := catalog.Scope{Reader: t.options.Client, Namespace: copies[i].Namespace}
-		keys, err := wakesOfOffering(ctx, in, copies[i])
+		namespace := copies[i].Namespace
+		keys, err := wakesOfOffering(ctx, catalog.Scope{Reader: t.options.Client, Namespace: namespace}, copies[i])
 		if err != nil {
 			return nil, err
 		}
-		wakes[i] = wake{in, keys}
+		byNamespace[namespace] = distinct(append(byNamespace[namespace], keys...))
+	}
+	var wakes []wake
+	for namespace, keys := range byNamespace {
+		wakes = append(wakes, wake{catalog.Scope{Reader: t.options.Client, Namespace: namespace}, keys})
 	}
 	return wakes, nil
 }
@@ -144,6 +149,9 @@ func originalOf(versions []client.Object) *resolve.PlanEntry {
 		return nil
 	}
 	now := resolve.PlanFrom(plan)
+	if now.Broker.Name == "" || now.ExternalID == "" {
+		return nil // no plan is a copy of it
+	}
 	if before, is := versions[0].(*v1beta1.ClusterServicePlan); is && len(versions) > 1 && before.UID == plan.UID {
 		if was := resolve.PlanFrom(before); apiequality.Semantic.DeepEqual(was.Costs, now.Costs) {
 			return nil

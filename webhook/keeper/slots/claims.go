@@ -22,9 +22,11 @@ type slotCatalog struct {
 	ctx          context.Context //nolint:containedctx // quota.Catalog is pure, and this lives for one round
 	live, cached catalog.Scope
 	// rules are those that the plans are held against.
-	rules     []policy.Rule
-	plans     map[resolve.Ref]*quota.Offer
-	withID    map[[2]string][]quota.Offer
+	rules  []policy.Rule
+	plans  map[resolve.Ref]*quota.Offer
+	withID map[[2]string][]quota.Offer
+	// originals are the plans that others have their costs from.
+	originals map[policy.Original][]resolve.PlanEntry
 	instances map[client.ObjectKey]*v1beta1.ServiceInstance
 	read      int
 }
@@ -34,6 +36,7 @@ func newSlotCatalog(ctx context.Context, s *slotAllocator, namespace string) *sl
 		ctx:  ctx,
 		live: catalog.Scope{Reader: s.options.Live, Namespace: namespace}, cached: catalog.Scope{Reader: s.options.Client, Namespace: namespace},
 		plans: map[resolve.Ref]*quota.Offer{}, withID: map[[2]string][]quota.Offer{},
+		originals: map[policy.Original][]resolve.PlanEntry{},
 	}
 }
 
@@ -179,11 +182,27 @@ func (c *slotCatalog) offersOf(s catalog.Scope, plans []resolve.PlanEntry) ([]qu
 			class = found.Classes[0]
 		}
 		offers[i] = quota.OfferOf(class, plans[i])
-		if err := catalog.Price(c.ctx, s.Reader, c.rules, &offers[i].Target); err != nil {
+		if offers[i].Target, err = c.priced(s, offers[i].Target); err != nil {
 			return nil, err
 		}
 	}
 	return offers, nil
+}
+
+// priced is a target with the costs of its original, which is read once: many copies may have one.
+func (c *slotCatalog) priced(s catalog.Scope, target policy.Target) (policy.Target, error) {
+	if target.Original == (policy.Original{}) || !policy.AboutCosts(c.rules) {
+		return target, nil
+	}
+	plans, known := c.originals[target.Original]
+	if !known {
+		var err error
+		if plans, err = (catalog.Scope{Reader: s.Reader}).Plans(c.ctx, client.MatchingFields{v1beta1.FieldExternalID: target.Original.ExternalID}); err != nil {
+			return target, err
+		}
+		c.originals[target.Original] = plans
+	}
+	return target.PricedBy(plans), nil
 }
 
 // placeOf is a namespace as policies see it. One that does not exist has no

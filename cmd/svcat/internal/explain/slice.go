@@ -11,6 +11,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/resolve/costs"
 	"github.com/defaultplan/defaultplan/resolve/policy"
 )
 
@@ -56,14 +57,14 @@ func (s *slice) addClass(class catalog.Class) error {
 func (s *slice) addPlan(plan catalog.Plan) error {
 	price := catalog.Price(&plan)
 	plan.Object.SetManagedFields(nil)
-	plan.Spec.ExternalMetadata = nil
+	plan.Spec.ExternalMetadata = costs.Slim(plan.Spec.ExternalMetadata)
 	ref := catalog.RefOf(plan.Object)
 	return s.change(func() { s.plans[ref], s.prices[ref] = plan, price })
 }
 
 func (s *slice) addOriginal(plan catalog.Plan) error {
 	plan.Object.SetManagedFields(nil)
-	plan.Spec.ExternalMetadata = nil
+	plan.Spec.ExternalMetadata = costs.Slim(plan.Spec.ExternalMetadata)
 	return s.change(func() { s.originals = append(s.originals, plan) })
 }
 
@@ -79,12 +80,23 @@ func (s *slice) price(ref resolve.Ref) string {
 	if from.ExternalID == "" {
 		return s.prices[ref]
 	}
+	// Of several the one counts that policies take: the first by name that names costs.
+	var original *catalog.Plan
 	for i := range s.originals {
-		if entry := s.originals[i].PlanEntry(); entry.ExternalID == from.ExternalID && entry.Broker.Name == from.Broker {
-			return catalog.Price(&s.originals[i])
+		one := &s.originals[i]
+		entry := one.PlanEntry()
+		if entry.ExternalID != from.ExternalID || entry.Broker.Name != from.Broker || !entry.Costs.Named() && !entry.Costs.Free {
+			continue
+		}
+		named := func(plan *catalog.Plan) bool { costs := plan.PlanEntry().Costs; return costs.Named() }
+		if original == nil || entry.Costs.Named() && (!named(original) || entry.Name < original.Object.GetName()) {
+			original = one
 		}
 	}
-	return ""
+	if original == nil {
+		return ""
+	}
+	return catalog.Price(original)
 }
 
 // target is a plan as policies see it.
