@@ -53,7 +53,8 @@ func TestEachOperationIsLoggedOnce(t *testing.T) {
 	t.Parallel()
 	s := newBindingEnv(t)
 	i := s.instance
-	s.Change(i, func() { i.Spec.Parameters = env.RawJSON(`{"size": 7}`) })
+	const canary = "value-of-a-parameter"
+	s.Change(i, func() { i.Spec.Parameters = env.RawJSON(`{"size": "` + canary + `"}`) })
 	s.Ready(i)
 	b := s.bound()
 	binding := b.Spec.ExternalID
@@ -79,6 +80,9 @@ func TestEachOperationIsLoggedOnce(t *testing.T) {
 		return len(got) >= len(want), nil
 	})
 	require.Len(t, got, len(want), "%+v", got)
+	log, err := os.ReadFile(s.Controller().Log())
+	require.NoError(t, err)
+	assert.NotContains(t, string(log), canary)
 	for i, line := range got {
 		calls := s.broker.Calls(osbtest.Of(want[i].verb))
 		require.Len(t, calls, 1)

@@ -70,7 +70,7 @@ spec:
 </div>
 <div>
 <p id="state" role="status">This page needs JavaScript and WebAssembly.</p>
-<ul id="told"></ul>
+<ul id="messages"></ul>
 <h2>As stored</h2>
 <pre tabindex="0"><code id="objects"></code></pre>
 <h2>Where parameters come from</h2>

@@ -33,9 +33,9 @@ type input struct {
 
 // An answer is what the page gets from the renderer.
 type answer struct {
-	Objects string   `json:"objects"`
-	Told    []string `json:"told"`
-	Origins []struct {
+	Objects  string   `json:"objects"`
+	Messages []string `json:"messages"`
+	Origins  []struct {
 		Object     string      `json:"object"`
 		Parameters [][2]string `json:"parameters"`
 	} `json:"origins"`
@@ -61,14 +61,14 @@ const report = `begun.then(async () => {
 	const took = performance.now();
 	const inputs = await (await fetch("inputs.json")).json();
 	const answers = {};
-	const shown = Object.fromEntries(["state", "objects", "told", "origins"].map((id) => [id, element(id).innerText]));
+	const shown = Object.fromEntries(["state", "objects", "messages", "origins"].map((id) => [id, element(id).innerText]));
 	for (const [name, input] of Object.entries(inputs)) {
 		answers[name] = await render(input);
 	}
 	const linked = await inputOf(await linkTo(inputs.corpus)), before = written();
 	history.replaceState(null, "", "#damaged");
-	await follow();
-	return { answers, shown, took, linked, written: before, damaged: element("told").innerText };
+	await begin();
+	return { answers, shown, took, linked, written: before, damaged: [element("state"), element("objects")].map((e) => e.innerText).join("") };
 }).catch((error) => ({ failed: String(error) })).then((body) => fetch("report", { method: "POST", body: JSON.stringify(body) }));`
 
 // TestTry opens the page in Chromium and compares what it answers with what svcat render prints: for
@@ -96,7 +96,7 @@ func TestTry(t *testing.T) {
 	for name, in := range inputs {
 		stdout, stderr := rendered(t, svcat, in)
 		assert.Equal(t, stdout, got.Answers[name].Objects, name)
-		assert.Equal(t, stderr, strings.Join(append(got.Answers[name].Told, ""), "\n"), name)
+		assert.Equal(t, stderr, strings.Join(append(got.Answers[name].Messages, ""), "\n"), name)
 	}
 	assert.Greater(t, strings.Count(got.Answers["corpus"].Objects, "\n---\n"), 40, "the corpus is worth it")
 	assert.Equal(t, inputs["corpus"], got.Linked)
@@ -198,11 +198,11 @@ func rendered(t *testing.T, svcat string, in input) (stdout, stderr string) {
 	require.NoError(t, writeFile(folder, "manifests.yaml", []byte(in.Manifests)))
 	command := exec.CommandContext(t.Context(), svcat, "render", "-f", "catalog.yaml", "-f", "manifests.yaml", "-n", in.Namespace)
 	command.Dir = folder
-	var out, told bytes.Buffer
-	command.Stdout, command.Stderr = &out, &told
+	var out, messages bytes.Buffer
+	command.Stdout, command.Stderr = &out, &messages
 	if err := command.Run(); err != nil {
 		exit := (*exec.ExitError)(nil)
 		require.True(t, errors.As(err, &exit), "%v", err)
 	}
-	return out.String(), told.String()
+	return out.String(), messages.String()
 }

@@ -16,9 +16,11 @@ const started = (async () => {
 	await ready;
 })();
 
-started.then(() => postMessage({ ready: true }), (error) => postMessage({ failed: String(error) }));
-
 onmessage = async ({ data }) => {
-	await started;
-	postMessage({ id: data.id, answer: JSON.parse(svcatRender(JSON.stringify(data.input))) });
+	try {
+		await started;
+		postMessage({ id: data.id, answer: JSON.parse(svcatRender(JSON.stringify(data.input))) });
+	} catch (error) {
+		postMessage({ id: data.id, failed: String(error) });
+	}
 };

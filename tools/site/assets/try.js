@@ -3,21 +3,31 @@
 const fields = ["catalog", "manifests", "namespace"];
 const element = (id) => document.getElementById(id);
 const waiting = new Map();
+// How many bytes a link may carry once they are unpacked.
+const mostLinked = 1 << 20;
 let worker, asked = 0;
 
 // render gives what svcat render makes of an input.
 function render(input) {
 	asked++;
 	worker.postMessage({ id: asked, input });
-	return new Promise((resolve) => waiting.set(asked, resolve));
+	return new Promise((resolve, reject) => waiting.set(asked, { resolve, reject }));
 }
 
-function received({ data }) {
-	if (data.id) {
-		waiting.get(data.id)(data.answer);
-		waiting.delete(data.id);
-	} else if (data.failed) {
-		element("state").textContent = `The renderer cannot be loaded: ${data.failed}.`;
+function received({ id, answer, failed }) {
+	const { resolve, reject } = waiting.get(id);
+	waiting.delete(id);
+	if (failed) {
+		reject(failed);
+	} else {
+		resolve(answer);
+	}
+}
+
+// stopped ends all that waits for a worker that ended.
+function stopped(failed) {
+	for (const id of [...waiting.keys()]) {
+		received({ id, failed });
 	}
 }
 
@@ -31,7 +41,7 @@ const cells = (row) => row.map((text) => {
 
 function show(answer) {
 	element("objects").textContent = answer.objects;
-	element("told").replaceChildren(...(answer.told ?? []).map((line) => {
+	element("messages").replaceChildren(...(answer.messages ?? []).map((line) => {
 		const item = document.createElement("li");
 		item.textContent = line;
 		return item;
@@ -45,14 +55,31 @@ function show(answer) {
 }
 
 async function run() {
-	element("state").textContent = "Rendering …";
-	show(await render(written()));
-	element("state").textContent = "This is what admission would make of it.";
+	if (!worker) {
+		return;
+	}
+	element("state").textContent = "Rendering … (the renderer is 11 MB)";
+	try {
+		show(await render(written()));
+		element("state").textContent = "This is what admission would make of it.";
+	} catch (failed) {
+		show({ objects: "" });
+		element("state").textContent = `It cannot be rendered here: ${failed}.`;
+	}
 }
 
 // A link carries the input behind its #, which a browser sends to no server.
 async function streamed(bytes, through) {
-	return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(through)).arrayBuffer());
+	const all = [];
+	let length = 0;
+	for await (const chunk of new Blob([bytes]).stream().pipeThrough(through)) {
+		length += chunk.length;
+		if (length > mostLinked) {
+			throw new Error("too large");
+		}
+		all.push(chunk);
+	}
+	return new Uint8Array(await new Blob(all).arrayBuffer());
 }
 
 async function linkTo(input) {
@@ -69,32 +96,39 @@ async function inputOf(link) {
 	return JSON.parse(new TextDecoder().decode(await streamed(packed, new DecompressionStream("deflate-raw"))));
 }
 
-// follow fills in what the address carries.
+// follow fills in what the address carries, and says whether it could.
 async function follow() {
 	if (location.hash.length < 2) {
-		return;
+		return true;
 	}
 	try {
 		const input = await inputOf(location.hash);
 		for (const id of fields) {
 			element(id).value = String(input[id] ?? "");
 		}
+		return true;
 	} catch {
-		element("told").replaceChildren("The link is damaged: it carries no input.");
+		for (const id of fields) {
+			element(id).value = "";
+		}
+		show({ objects: "" });
+		element("state").textContent = "The link is damaged: it carries no input.";
+		return false;
 	}
 }
 
 async function begin() {
-	await follow();
+	const followed = await follow();
 	if (location.protocol === "file:") {
 		element("state").textContent = "A browser loads no WebAssembly from the disk: serve this folder by HTTP, on your own machine too.";
 		return;
 	}
-	element("state").textContent = "Loading the renderer, about 11 MB …";
 	worker = new Worker("assets/try-worker.js");
-	worker.onmessage = received;
-	worker.onerror = (event) => received({ data: { failed: event.message } });
-	await run();
+	worker.onmessage = ({ data }) => received(data);
+	worker.onerror = (event) => stopped(event.message);
+	if (followed) {
+		await run();
+	}
 }
 
 element("try").addEventListener("submit", (event) => {
@@ -107,7 +141,8 @@ element("link").addEventListener("click", async (event) => {
 	element("state").textContent = "The address of this page carries what is written here.";
 });
 window.addEventListener("hashchange", async () => {
-	await follow();
-	await run();
+	if (await follow()) {
+		await run();
+	}
 });
 const begun = begin();

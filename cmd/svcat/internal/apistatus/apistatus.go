@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Error is an error as a person is told it, with each answer of the API server that it wraps as
+// Error is an error as svcat prints it, with each answer of the API server that it wraps as
 // kubectl prints it. One that is nothing else is that alone.
 func Error(err error) string {
 	if status, is := err.(*apierrors.StatusError); is { //nolint:errorlint // the outermost only

@@ -32,7 +32,7 @@ and in cost. Nothing is stored: the API server decides in a dry run, with its ad
 
 For each object that would change, lines that begin with # say what the broker would
 be asked to do, which parameters change, by name, and what the plan costs before and
-after, as the broker words it. A unified diff follows: from what is stored to what
+after. A unified diff follows: from what is stored to what
 admission would store, without status. Values from Secrets are neither read nor
 shown. IDs and other fields that differ with each write are left out.
 

@@ -116,8 +116,8 @@ func (c *command) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r := &rendering.Rendering{Namespace: c.namespace(), Broker: c.broker, Tell: func(line string) {
-		// A user who does not want to be told closes the stream; the objects still come.
+	r := &rendering.Rendering{Namespace: c.namespace(), Broker: c.broker, Report: func(line string) {
+		// A user who wants no messages closes the stream; the objects still come.
 		_, _ = fmt.Fprintln(c.env.ErrOut, line)
 	}}
 	objects, refused := r.Run(ctx, c.options, documents)

@@ -32,8 +32,8 @@ type Rendering struct {
 	// Namespace is where objects are that name none, and Broker what catalogs are of; empty: the
 	// name of their file.
 	Namespace, Broker string
-	// Tell takes the lines that a person is told: warnings, denials and what is left out.
-	Tell func(line string)
+	// Report takes the lines for standard error: warnings, denials and what is left out.
+	Report func(line string)
 
 	cluster *offline.Cluster
 	// writes are the instances and bindings of the files, in their order.
@@ -96,10 +96,10 @@ func (r *Rendering) stored() (objects []*unstructured.Unstructured, err error) {
 func (r *Rendering) explain(one *write) {
 	name := title(one.result.Object)
 	for _, warning := range one.result.Warnings {
-		r.tellf("Warning: %s: %s", name, warning)
+		r.reportf("Warning: %s: %s", name, warning)
 	}
 	if one.result.Denied != nil {
-		r.tellf("%s: %s is refused:\n%s", one.At(), name, apistatus.Text(one.result.Denied))
+		r.reportf("%s: %s is refused:\n%s", one.At(), name, apistatus.Text(one.result.Denied))
 	}
 }
 
@@ -129,10 +129,10 @@ func (r *Rendering) load(ctx context.Context, documents []manifest.Document) ([]
 		}
 	}
 	for _, idle := range r.cluster.Idle() {
-		r.tellf("Warning: %s; it has no effect", idle.Error())
+		r.reportf("Warning: %s; it has no effect", idle.Error())
 	}
 	if len(others) > 0 {
-		r.tellf("left out: %s", manifest.Counted(others))
+		r.reportf("left out: %s", manifest.Counted(others))
 	}
 	return wanted, nil
 }
@@ -154,7 +154,7 @@ func (r *Rendering) relist(ctx context.Context, d *manifest.Document) error {
 		return err
 	}
 	for _, one := range skipped {
-		r.tellf("Warning: %s: %s", d.At(), one.String())
+		r.reportf("Warning: %s: %s", d.At(), one.String())
 	}
 	return r.cluster.Load(made...) //nolint:contextcheck // as with New
 }
@@ -228,4 +228,4 @@ func title(object *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %s/%s", strings.ToLower(object.GetKind()), object.GetNamespace(), name)
 }
 
-func (r *Rendering) tellf(format string, args ...any) { r.Tell(fmt.Sprintf(format, args...)) }
+func (r *Rendering) reportf(format string, args ...any) { r.Report(fmt.Sprintf(format, args...)) }

@@ -37,8 +37,8 @@ type Input struct {
 type Answer struct {
 	// Objects are the instances and bindings as they would be stored, in YAML.
 	Objects string `json:"objects"`
-	// Told are the lines of standard error: warnings, denials, and at last why the command fails.
-	Told []string `json:"told"`
+	// Messages are the lines of standard error: warnings, denials, and at last why the command fails.
+	Messages []string `json:"messages"`
 	// Origins are where the parameters of each object come from.
 	Origins []Origin `json:"origins"`
 }
@@ -50,17 +50,17 @@ type Origin struct {
 	Parameters [][2]string `json:"parameters"`
 }
 
-// Run answers one input. It does not fail: what is wrong is told.
+// Run answers one input. It does not fail: what is wrong is among the messages.
 func Run(ctx context.Context, in Input) Answer {
 	var answer Answer
-	tell := func(line string) { answer.Told = append(answer.Told, line) }
-	fail := func(err error) { tell(apistatus.Error(err)) }
+	report := func(line string) { answer.Messages = append(answer.Messages, line) }
+	fail := func(err error) { report(apistatus.Error(err)) }
 	documents, err := read(in)
 	if err != nil {
 		fail(err)
 		return answer
 	}
-	r := &rendering.Rendering{Namespace: cmp.Or(in.Namespace, metav1.NamespaceDefault), Tell: tell}
+	r := &rendering.Rendering{Namespace: cmp.Or(in.Namespace, metav1.NamespaceDefault), Report: report}
 	objects, refused := r.Run(ctx, options.New(), documents)
 	if answer.Objects, err = rendering.YAML(objects); err != nil {
 		fail(err)

@@ -19,7 +19,7 @@ func instance(spec string) string {
 	return "{apiVersion: servicecatalog.k8s.io/v1beta1, kind: ServiceInstance, metadata: {name: orders}, spec: " + spec + "}\n"
 }
 
-// TestRun: what is stored, what is told and where parameters come from. That it is what svcat render
+// TestRun: what is stored, the messages and where parameters come from. That it is what svcat render
 // prints is tested in tools/site.
 func TestRun(t *testing.T) {
 	t.Parallel()
@@ -27,7 +27,7 @@ func TestRun(t *testing.T) {
 	assert.Contains(t, got.Objects, "  namespace: shop\n")
 	assert.Contains(t, got.Objects, "clusterServicePlanExternalName: small")
 	assert.Equal(t, []Origin{{"ServiceInstance shop/orders", [][2]string{{"backup/days:", "plan"}, {"backup/hour:", "class"}, {"location:", "user"}}}}, got.Origins)
-	for _, line := range got.Told {
+	for _, line := range got.Messages {
 		assert.True(t, strings.HasPrefix(line, "Warning: "), line)
 	}
 }
@@ -47,9 +47,9 @@ func TestRunRefuses(t *testing.T) {
 			got := Run(t.Context(), Input{Catalog: catalog, Manifests: test.manifests})
 			assert.Empty(t, got.Objects, test.reason)
 			assert.Empty(t, got.Origins, test.reason)
-			told := strings.Join(got.Told, "\n")
+			messages := strings.Join(got.Messages, "\n")
 			for _, want := range test.want {
-				assert.Contains(t, told, want, test.reason)
+				assert.Contains(t, messages, want, test.reason)
 			}
 		})
 	}
