@@ -1,0 +1,104 @@
+package conformance
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+)
+
+// Formats are those that Write knows.
+func Formats() []string { return []string{"table", "json", "junit"} }
+
+// Write prints a report in a format.
+func Write(w io.Writer, report *Report, format string) error {
+	switch format {
+	case "json":
+		encoder := json.NewEncoder(w)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(report) //nolint:wrapcheck // the caller says what is written
+	case "junit":
+		return writeJUnit(w, report)
+	default:
+		return writeTable(w, report)
+	}
+}
+
+func writeTable(w io.Writer, report *Report) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "RULE\tLEVEL\tOUTCOME\tREQUIRES")
+	for _, result := range report.Results {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", result.ID, result.Level, result.Outcome, result.Requires)
+		for _, detail := range result.Details {
+			fmt.Fprintf(table, "\t\t\t  %s\n", detail)
+		}
+	}
+	if err := table.Flush(); err != nil {
+		return fmt.Errorf("cannot write the table: %w", err)
+	}
+	for _, left := range report.Leftovers {
+		fmt.Fprintf(w, "left over: %s\n", left)
+	}
+	_, err := fmt.Fprintf(w, "\n%s, API %s: %d kept, %d broken, %d not seen\n",
+		report.Subject, report.APIVersion, report.Count(Kept), report.Count(Broken), report.Count(NotSeen))
+	return err //nolint:wrapcheck // the caller says what is written
+}
+
+type junitSuite struct {
+	XMLName  xml.Name    `xml:"testsuite"`
+	Name     string      `xml:"name,attr"`
+	Tests    int         `xml:"tests,attr"`
+	Failures int         `xml:"failures,attr"`
+	Skipped  int         `xml:"skipped,attr"`
+	Cases    []junitCase `xml:"testcase"`
+}
+
+type junitCase struct {
+	Class   string        `xml:"classname,attr"`
+	Name    string        `xml:"name,attr"`
+	Failure *junitMessage `xml:"failure,omitempty"`
+	Skipped *junitMessage `xml:"skipped,omitempty"`
+}
+
+type junitMessage struct {
+	Message string `xml:"message,attr"`
+}
+
+// writeJUnit has a broken MUST as a failure. A broken SHOULD is skipped with what was seen:
+// JUnit knows no warning.
+func writeJUnit(w io.Writer, report *Report) error {
+	suite := junitSuite{Name: fmt.Sprintf("osb-conformance %s %s", report.Subject, report.APIVersion)}
+	add := func(name string, failure, skipped *junitMessage) {
+		suite.Tests++
+		if failure != nil {
+			suite.Failures++
+		}
+		if skipped != nil {
+			suite.Skipped++
+		}
+		suite.Cases = append(suite.Cases, junitCase{Class: string(report.Subject), Name: name, Failure: failure, Skipped: skipped})
+	}
+	for _, result := range report.Results {
+		message := &junitMessage{string(result.Outcome) + ": " + strings.Join(result.Details, "; ")}
+		name := result.ID + " " + result.Requires
+		switch {
+		case result.Outcome == Kept:
+			add(name, nil, nil)
+		case result.Outcome == Broken && result.Level == Must:
+			add(name, message, nil)
+		default:
+			add(name, nil, message)
+		}
+	}
+	for _, left := range report.Leftovers {
+		add("left over: "+left, &junitMessage{"it could not be removed"}, nil)
+	}
+	text, err := xml.MarshalIndent(suite, "", "  ")
+	if err != nil {
+		return fmt.Errorf("cannot encode as JUnit: %w", err)
+	}
+	_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, text)
+	return err //nolint:wrapcheck // the caller says what is written
+}
