@@ -10,8 +10,9 @@ import (
 
 // A Violation is a call that broke a duty.
 type Violation struct {
-	// Rule is the duty's name, "M1" to "M14".
-	Rule string
+	// Duty is the ID of what was broken, such as "M3.2", and Rule the name that duties of one
+	// kind share, "M1" to "M14".
+	Duty, Rule string
 	// Text says what was wrong, without a value of a parameter.
 	Text string
 	Call Call
@@ -24,6 +25,8 @@ func (v Violation) String() string {
 
 // A Duty is one thing that a platform owes a broker with every call.
 type Duty struct {
+	// ID never changes its meaning, and no two have the same.
+	ID string
 	// Rule is its name, shared by the duties of one kind, and Points are where the
 	// specification, as the checklist numbers it, asks for it.
 	Rule, Points string

@@ -7,26 +7,26 @@ import (
 
 // headerDuties are what every call says of itself.
 var headerDuties = []Duty{
-	{"M1", "P01", "X-Broker-API-Version is sent, as 2.x", func(_ *judge, v *visit) string {
+	{"M1.1", "M1", "P01", "X-Broker-API-Version is sent, as 2.x", func(_ *judge, v *visit) string {
 		return unless(strings.HasPrefix(v.Header.Get("X-Broker-Api-Version"), "2."), "no X-Broker-API-Version of 2.x")
 	}},
-	{"M1", "P11", "the broker's credentials are sent", func(_ *judge, v *visit) string {
+	{"M1.2", "M1", "P11", "the broker's credentials are sent", func(_ *judge, v *visit) string {
 		return unless(v.Authorized, "the credentials are not the broker's")
 	}},
-	{"M1", "P05", "every call has an ID", func(_ *judge, v *visit) string {
+	{"M1.3", "M1", "P05", "every call has an ID", func(_ *judge, v *visit) string {
 		return unless(v.RequestID != "", "no X-Broker-API-Request-Identity")
 	}},
-	{"M1", "P07", "a body is declared as JSON", func(_ *judge, v *visit) string {
+	{"M1.4", "M1", "P07", "a body is declared as JSON", func(_ *judge, v *visit) string {
 		return unless(v.Raw == nil || strings.HasPrefix(v.Header.Get("Content-Type"), "application/json"), "the body is not declared as application/json")
 	}},
-	{"M2", "P02", "a user's call says whose it is", func(_ *judge, v *visit) string {
+	{"M2.1", "M2", "P02", "a user's call says whose it is", func(_ *judge, v *visit) string {
 		// A deletion without it is orphan mitigation, and M10's.
 		return unless(v.Identity != nil || !v.Verb.creates() && v.Verb != Update, "no originating identity")
 	}},
-	{"M2", "P06", "a catalog is fetched for no user", func(_ *judge, v *visit) string {
+	{"M2.2", "M2", "P06", "a catalog is fetched for no user", func(_ *judge, v *visit) string {
 		return unless(v.Identity == nil || v.Verb != GetCatalog, "an originating identity with a catalog")
 	}},
-	{"M2", "P03", "an identity has all its keys, also empty ones", func(_ *judge, v *visit) string { return identityFlaw(v) }},
+	{"M2.3", "M2", "P03", "an identity has all its keys, also empty ones", func(_ *judge, v *visit) string { return identityFlaw(v) }},
 }
 
 // identityFlaw is what is wrong with an identity, if there is one.
@@ -66,15 +66,15 @@ var contextual = map[Verb][]string{
 
 // fieldDuties are what a call brings, and what it leaves out.
 var fieldDuties = []Duty{
-	{"M3", "P20 P31 P40 P61 P70 P80 P100", "what is required is there", func(_ *judge, v *visit) string {
+	{"M3.1", "M3", "P20 P31 P40 P61 P70 P80 P100", "what is required is there", func(_ *judge, v *visit) string {
 		return lacking(required[v.Verb], v.hint)
 	}},
-	{"M3", "P20", "IDs are not empty", func(_ *judge, v *visit) string {
+	{"M3.2", "M3", "P20", "IDs are not empty", func(_ *judge, v *visit) string {
 		bound := slices.Contains([]Verb{Bind, Unbind, FetchBinding, PollBinding}, v.Verb)
 		return unless(v.Verb == GetCatalog || v.InstanceID != "" && (!bound || v.BindingID != ""), "an empty ID in the path")
 	}},
-	{"M3", "P30", "IDs are the catalog's", idsOffered},
-	{"M3", "P40 profile", "the context says where", func(_ *judge, v *visit) string {
+	{"M3.3", "M3", "P30", "IDs are the catalog's", idsOffered},
+	{"M3.4", "M3", "P40 profile", "the context says where", func(_ *judge, v *visit) string {
 		context := v.object("context")
 		if v.Verb == Update && context == nil {
 			return ""
@@ -84,28 +84,28 @@ var fieldDuties = []Duty{
 			return text
 		})
 	}},
-	{"M3", "P80", "a bind says for which application", func(_ *judge, v *visit) string {
+	{"M3.5", "M3", "P80", "a bind says for which application", func(_ *judge, v *visit) string {
 		return unless(v.Verb != Bind || v.appGUID() != "", "no app_guid")
 	}},
-	{"M3", "P42", "what is optional is whole or absent", func(_ *judge, v *visit) string {
+	{"M3.6", "M3", "P42", "what is optional is whole or absent", func(_ *judge, v *visit) string {
 		version, _ := v.object("maintenance_info")["version"].(string)
 		if v.given("maintenance_info") && version == "" {
 			return "a maintenance_info without a version"
 		}
 		return unless(!v.given("parameters") || v.object("parameters") != nil, "parameters that are no object")
 	}},
-	{"M4", "P41", "asynchronous answers are accepted", func(_ *judge, v *visit) string {
+	{"M4.1", "M4", "P41", "asynchronous answers are accepted", func(_ *judge, v *visit) string {
 		return unless(!v.Verb.mutates() || v.Query.Get("accepts_incomplete") == "true", "no accepts_incomplete=true")
 	}},
-	{"M5", "P100 P21", "the operation comes back byte by byte, if there is one", func(j *judge, v *visit) string {
+	{"M5.1", "M5", "P100 P21", "the operation comes back byte by byte, if there is one", func(j *judge, v *visit) string {
 		op := j.books.operations[v.target()]
 		if !v.Verb.polls() || op == nil || !op.heard {
 			return ""
 		}
 		return unless(v.Query.Has("operation") == (op.key != "") && v.Query.Get("operation") == op.key, "not the operation that was returned")
 	}},
-	{"M6", "P70 P100", "the plan is that before a change", planFlaw},
-	{"M7", "P61", "what did not change is left out", unchangedFlaw},
+	{"M6.1", "M6", "P70 P100", "the plan is that before a change", planFlaw},
+	{"M7.1", "M7", "P61", "what did not change is left out", unchangedFlaw},
 }
 
 func unless(kept bool, text string) string {

@@ -28,7 +28,7 @@ func (j *judge) record(v *visit) {
 		if v.violated == "" {
 			v.violated = duty.Rule + ": " + text
 		}
-		j.violations = append(j.violations, Violation{Rule: duty.Rule, Text: text, Call: v.Call})
+		j.violations = append(j.violations, Violation{Duty: duty.ID, Rule: duty.Rule, Text: text, Call: v.Call})
 	}
 }
 
