@@ -403,13 +403,13 @@ func programsWith(t *testing.T) map[string][]string {
 	return programs
 }
 
-// programNames are the programs of the main module, in the order of the page.
+// programNames are the programs of the main module that a release has, in the order of the page.
 func programNames(t *testing.T) []string {
 	t.Helper()
-	names := []string{"webhook", "controller", "svcat", "playground"}
+	names, unreleased := []string{"webhook", "controller", "svcat", "playground"}, []string{"osb-conformance"}
 	found, err := filepath.Glob("cmd/*/main.go")
 	require.NoError(t, err)
-	require.Len(t, found, len(names), "the programs of cmd")
+	require.Len(t, found, len(names)+len(unreleased), "the programs of cmd")
 	return names
 }
 

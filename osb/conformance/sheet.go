@@ -1,5 +1,7 @@
 package conformance
 
+import "slices"
+
 // An Outcome is what was seen of a rule.
 type Outcome string
 
@@ -97,7 +99,7 @@ func (s *Sheet) Break(id, detail string) {
 	if r.Outcome != Broken {
 		r.Outcome, r.Details = Broken, nil
 	}
-	if len(r.Details) < mostDetails {
+	if len(r.Details) < mostDetails && !slices.Contains(r.Details, detail) {
 		r.Details = append(r.Details, detail)
 	}
 }
