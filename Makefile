@@ -22,7 +22,7 @@ E2E := $(patsubst %,./e2e/%,install ha osb svcat instances controllers claims qu
 WORKSPACE := GOWORK=$(CURDIR)/e2e/scenarios.work
 # Where DEFAULTPLAN_LONG makes a difference, and to which tests.
 LONG := ./e2e/races ./e2e/osb ./e2e/claims ./e2e/quotas ./e2e/svcat ./e2e/freshness ./e2e/instances
-LONG_TESTS := ^Test(DefaultsAreRaced|Crashes|Faults|NeverOver|RenderAndTheWebhookAgree|SwitchRace|APlanAndItsInstanceInOneFile|ADefaultInTheSameFile|ARecordedDefaultThatNoCacheHas|AfterASwitchReturned|ControllersConflict)
+LONG_TESTS := ^Test(DefaultsAreRaced|Crashes|Faults|NeverOver|RenderAndTheWebhookAgree|SwitchRace|APlanAndItsInstanceInOneFile|ADefaultInTheSameFile|ARecordedDefaultThatNoCacheHas|AfterASwitchReturned|ControllersConflict|TheControllerConforms)
 # The same for -short, which test-unit gives.
 REPEATED := ./webhook ./webhook/keeper/defaults ./resolve/policy ./resolve/quota ./merge ./osb/lifecycle ./osb/controller/relist
 REPEATED_TESTS := ^(FuzzAdmission|FuzzBindingAdmission|TestWhateverHappensATypeSettles|TestTwoKeepersSettleATypeToo|TestLaws|TestTransformLaws|TestNeverOverAndNeverUnder|TestRotationStateMachine|TestRealCatalogs)$$
