@@ -24,8 +24,8 @@ WORKSPACE := GOWORK=$(CURDIR)/e2e/scenarios.work
 LONG := ./e2e/races ./e2e/osb ./e2e/claims ./e2e/quotas ./e2e/svcat ./e2e/freshness ./e2e/instances
 LONG_TESTS := ^Test(DefaultsAreRaced|Crashes|Faults|NeverOver|RenderAndTheWebhookAgree|SwitchRace|APlanAndItsInstanceInOneFile|ADefaultInTheSameFile|ARecordedDefaultThatNoCacheHas|AfterASwitchReturned|ControllersConflict|TheControllerConforms)
 # The same for -short, which test-unit gives.
-REPEATED := ./webhook ./webhook/keeper/defaults ./resolve/policy ./resolve/quota ./merge ./osb/lifecycle ./osb/controller/relist
-REPEATED_TESTS := ^(FuzzAdmission|FuzzBindingAdmission|TestWhateverHappensATypeSettles|TestTwoKeepersSettleATypeToo|TestLaws|TestTransformLaws|TestNeverOverAndNeverUnder|TestRotationStateMachine|TestRealCatalogs)$$
+REPEATED := ./webhook ./webhook/keeper/defaults ./resolve/policy ./resolve/quota ./merge ./osb/lifecycle ./osb/controller/relist ./osb/conformance/examiner
+REPEATED_TESTS := ^(FuzzAdmission|FuzzBindingAdmission|TestWhateverHappensATypeSettles|TestTwoKeepersSettleATypeToo|TestLaws|TestTransformLaws|TestNeverOverAndNeverUnder|TestRotationStateMachine|TestRealCatalogs|TestInterrupts)$$
 # Other supported releases of Kubernetes, the oldest first: those of each minor version
 # whose modules of staging a module proxy has whole. The core scenarios run on them.
 VERSIONS ?= v1.33.13 v1.34.4 v1.35.4 v1.37.0

@@ -70,9 +70,9 @@ func (o *brokerOptions) run(cmd *cobra.Command) error {
 	if err != nil && report.Good(o.strict) && report.Count(conformance.Kept) == 0 {
 		return err // nothing was judged
 	}
-	printed := o.print(cmd.OutOrStdout(), report)
+	printed := o.report(cmd.OutOrStdout(), report)
 	if err != nil && printed != nil {
-		fmt.Fprintln(cmd.ErrOrStderr(), "osb-conformance:", err)
+		cmd.PrintErrln("osb-conformance:", err)
 	}
 	return cmp.Or(printed, err)
 }

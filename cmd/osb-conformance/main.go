@@ -38,7 +38,7 @@ var errBroken = errors.New("a rule was broken")
 
 // run is the command: it returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	root := newRoot()
+	root := newRoot() //nolint:contextcheck // a command is given the context when it is executed
 	root.SetArgs(args)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -49,7 +49,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case errors.Is(err, errBroken):
 		return exitBroken
 	}
-	fmt.Fprintln(stderr, "osb-conformance:", err)
+	root.PrintErrln("osb-conformance:", err)
 	return exitFailed
 }
 
@@ -101,8 +101,8 @@ func (o *output) check() error {
 	return nil
 }
 
-// print prints a report, and returns errBroken if it is not a good one.
-func (o *output) print(w io.Writer, report conformance.Report) error {
+// report prints a report, and returns errBroken if it is not a good one.
+func (o *output) report(w io.Writer, report conformance.Report) error {
 	if err := conformance.Write(w, &report, o.format); err != nil {
 		return fmt.Errorf("cannot print the report: %w", err)
 	}

@@ -286,10 +286,10 @@ func TestStrict(t *testing.T) {
 	t.Parallel()
 	sheet := conformance.NewSheet(conformance.Platform, "2.17")
 	sheet.Break("M4.1", "left out")
-	require.NoError(t, (&output{format: "table"}).print(io.Discard, sheet.Report()))
-	require.ErrorIs(t, (&output{format: "table", strict: true}).print(io.Discard, sheet.Report()), errBroken)
+	require.NoError(t, (&output{format: "table"}).report(io.Discard, sheet.Report()))
+	require.ErrorIs(t, (&output{format: "table", strict: true}).report(io.Discard, sheet.Report()), errBroken)
 	sheet.Leave("instance i")
-	require.ErrorIs(t, (&output{format: "junit"}).print(io.Discard, sheet.Report()), errBroken)
+	require.ErrorIs(t, (&output{format: "junit"}).report(io.Discard, sheet.Report()), errBroken)
 }
 
 // pemOf is the certificate of a server.

@@ -49,7 +49,7 @@ func newPlatform() *cobra.Command {
 
 // run is a broker until the end, and prints what it saw.
 func (o *platformOptions) run(cmd *cobra.Command) error {
-	if err := errors.Join(o.output.check(), o.complete()); err != nil {
+	if err := errors.Join(o.check(), o.complete()); err != nil {
 		return err
 	}
 	calls, longest, err := o.end()
@@ -64,14 +64,14 @@ func (o *platformOptions) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer broker.Close()
-	fmt.Fprintln(cmd.ErrOrStderr(), "the broker is at", broker.URL)
+	cmd.PrintErrln("the broker is at", broker.URL)
 	ctx, cancel := context.WithCancel(cmd.Context())
 	if longest > 0 {
 		ctx, cancel = context.WithTimeout(cmd.Context(), longest)
 	}
 	defer cancel()
 	await(ctx, broker, calls)
-	return o.print(cmd.OutOrStdout(), observer.Report(broker))
+	return o.report(cmd.OutOrStdout(), observer.Report(broker))
 }
 
 // end reads --until: a number of calls, or a duration, or neither.

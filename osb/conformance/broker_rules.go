@@ -115,7 +115,7 @@ var unjudgedOfBrokers = []Unjudged{
 	{sectionProvision, "a dashboard_url identifies its instance", "how it does so is the broker's affair"},
 	{sectionUpdate, "no dashboard_url changes without the first answer to an update", "brokers do not change it on demand"},
 	{sectionBinding, "all endpoints that an application needs are listed", "what an application needs cannot be seen"},
-	{"Log Drain, Route Services, Volume Services", "bindings of these classes have syslog_drain_url, route_service_url and volume_mounts", "an offering that declares a permission does not have to use it with every binding"},
+	{"Log Drain, Route Services, Volume Services", "bindings of these classes have the field of their class", "an offering that declares a permission does not have to use it with every binding"},
 	{sectionUnbinding, "credentials of a binding that was unbound are not accepted by the service", "the service itself is not called"},
 	{sectionDeprov, "all that a provision made is removed", "only what the API shows can be judged: that the instance is gone"},
 }

@@ -3,6 +3,7 @@ package conformance
 import (
 	"encoding/json"
 	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -18,7 +19,7 @@ func Write(w io.Writer, report *Report, format string) error {
 	case "json":
 		encoder := json.NewEncoder(w)
 		encoder.SetIndent("", "  ")
-		return encoder.Encode(report) //nolint:wrapcheck // the caller says what is written
+		return encoder.Encode(report)
 	case "junit":
 		return writeJUnit(w, report)
 	default:
@@ -27,23 +28,24 @@ func Write(w io.Writer, report *Report, format string) error {
 }
 
 func writeTable(w io.Writer, report *Report) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "RULE\tLEVEL\tOUTCOME\tREQUIRES")
+	rows := []string{"RULE\tLEVEL\tOUTCOME\tREQUIRES\n"}
 	for _, result := range report.Results {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", result.ID, result.Level, result.Outcome, result.Requires)
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%s\n", result.ID, result.Level, result.Outcome, result.Requires))
 		for _, detail := range result.Details {
-			fmt.Fprintf(table, "\t\t\t  %s\n", detail)
+			rows = append(rows, "\t\t\t  "+detail+"\n")
 		}
 	}
-	if err := table.Flush(); err != nil {
-		return fmt.Errorf("cannot write the table: %w", err)
-	}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	_, err := io.WriteString(table, strings.Join(rows, ""))
+	err = errors.Join(err, table.Flush())
+	var end strings.Builder
 	for _, left := range report.Leftovers {
-		fmt.Fprintf(w, "left over: %s\n", left)
+		end.WriteString("left over: " + left + "\n")
 	}
-	_, err := fmt.Fprintf(w, "\n%s, API %s: %d kept, %d broken, %d not seen\n",
+	fmt.Fprintf(&end, "\n%s, API %s: %d kept, %d broken, %d not seen\n",
 		report.Subject, report.APIVersion, report.Count(Kept), report.Count(Broken), report.Count(NotSeen))
-	return err //nolint:wrapcheck // the caller says what is written
+	_, written := io.WriteString(w, end.String())
+	return errors.Join(err, written)
 }
 
 type junitSuite struct {
@@ -100,5 +102,5 @@ func writeJUnit(w io.Writer, report *Report) error {
 		return fmt.Errorf("cannot encode as JUnit: %w", err)
 	}
 	_, err = fmt.Fprintf(w, "%s%s\n", xml.Header, text)
-	return err //nolint:wrapcheck // the caller says what is written
+	return err
 }

@@ -72,29 +72,24 @@ func (e *bindings) checkAbsentBinding(instance string) {
 	plan := e.ledger.find(target{instance: instance}).plan
 	if e.supports("2.14") {
 		poll := e.ask(get(t.path()+"/last_operation").with("service_id", e.service.ID).with("plan_id", plan))
-		e.judge("POLL-3", poll.status == http.StatusNotFound, "answered %s", poll)
+		e.judgef("POLL-3", poll.status == http.StatusNotFound, "answered %s", poll)
 	}
 	if e.fetchable() {
 		fetched := e.ask(get(t.path()))
-		e.judge("GETB-2", fetched.status == http.StatusNotFound, "answered %s", fetched)
+		e.judgef("GETB-2", fetched.status == http.StatusNotFound, "answered %s", fetched)
 	}
 	o := e.removal(t, plan)
 	removed := e.ask(e.full(&o))
-	e.judge("UNB-2", removed.status == http.StatusGone, "answered %s", removed)
+	e.judgef("UNB-2", removed.status == http.StatusGone, "answered %s", removed)
 }
 
 // checkRefusedBinds judges requests that no broker may accept.
 func (e *bindings) checkRefusedBinds(instance string) {
 	for _, lacking := range []string{"", "service_id", "plan_id"} {
 		o := e.bind(instance)
-		sent, what := e.full(&o), "no JSON"
-		if lacking != "" {
-			sent, what = sent.without(lacking), "without "+lacking
-		} else {
-			sent.raw = `{"service_id": `
-		}
+		sent, what := e.full(&o).spoiled(lacking)
 		a := e.ask(sent)
-		e.judge("BIND-4", a.status == http.StatusBadRequest, "%s: answered %s", what, a)
+		e.judgef("BIND-4", a.status == http.StatusBadRequest, "%s: answered %s", what, a)
 	}
 }
 
@@ -117,7 +112,7 @@ func (e *bindings) checkWithoutApp(instance string) {
 		e.outlast(&with, named, inProgress)
 	}
 	if named.succeeds() {
-		e.judge("BIND-8", a.is("RequiresApp"), "answered %s", a)
+		e.judgef("BIND-8", a.is("RequiresApp"), "answered %s", a)
 		e.unbind(with.target)
 	}
 }
@@ -129,12 +124,12 @@ var information = []string{"credentials", "syslog_drain_url", "route_service_url
 func (e *bindings) checkMade(o *operation, first answer) {
 	if first.status == http.StatusAccepted {
 		leaks := slices.ContainsFunc(information, func(field string) bool { return first.body[field] != nil })
-		e.judge("BIND-2", !leaks, "a 202 has fields of the binding")
+		e.judgef("BIND-2", !leaks, "a 202 has fields of the binding")
 	}
 	bodies := []object{first.body}
 	if e.fetchable() {
 		fetched := e.ask(get(o.target.path()))
-		e.judge("GETB-1", fetched.status == http.StatusOK && fetched.body != nil, "answered %s, or without an object", fetched)
+		e.judgef("GETB-1", fetched.status == http.StatusOK && fetched.body != nil, "answered %s, or without an object", fetched)
 		bodies = append(bodies, fetched.body)
 	}
 	returned := false
@@ -145,7 +140,7 @@ func (e *bindings) checkMade(o *operation, first answer) {
 	}
 	switch {
 	case returned || e.fetchable() || first.status == http.StatusCreated:
-		e.judge("BIND-7", returned, "no answer had credentials as an object, or another field of a binding")
+		e.judgef("BIND-7", returned, "no answer had credentials as an object, or another field of a binding")
 	default:
 		e.sheet.Pass("BIND-7", "the binding was made asynchronously, and bindings are not retrievable")
 	}
@@ -158,7 +153,7 @@ func (e *bindings) checkOtherParameters(o *operation) {
 		e.sheet.Pass("BIND-5", "the other parameters were refused with "+a.String())
 		return
 	}
-	e.judge("BIND-5", a.status == http.StatusConflict, "answered %s", a)
+	e.judgef("BIND-5", a.status == http.StatusConflict, "answered %s", a)
 }
 
 // rotate makes a successor of a binding, beside which the predecessor stays valid.
@@ -171,16 +166,16 @@ func (e *bindings) rotate(old *operation) {
 	successor.done = "ROT-1"
 	successor.request = successor.having("predecessor_binding_id", old.target.binding)
 	a, made := e.perform(successor)
-	e.judge("ROT-1", made, "a bind with predecessor_binding_id was answered %s", a)
+	e.judgef("ROT-1", made, "a bind with predecessor_binding_id was answered %s", a)
 	if !made {
 		return
 	}
 	if e.fetchable() {
 		kept := e.ask(get(old.target.path()))
-		e.judge("ROT-2", kept.status == http.StatusOK, "the predecessor was fetched, and answered %s", kept)
+		e.judgef("ROT-2", kept.status == http.StatusOK, "the predecessor was fetched, and answered %s", kept)
 	} else {
 		kept := e.ask(e.full(old))
-		e.judge("ROT-2", kept.status == http.StatusOK, "the bind of the predecessor was sent again, and answered %s", kept)
+		e.judgef("ROT-2", kept.status == http.StatusOK, "the bind of the predecessor was sent again, and answered %s", kept)
 	}
 	e.unbind(successor.target)
 }
@@ -191,7 +186,7 @@ func (e *bindings) unbind(t target) {
 	if !e.hurried {
 		for _, lacking := range []string{"service_id", "plan_id"} {
 			a := e.ask(e.full(&o).without(lacking))
-			e.judge("UNB-3", a.status == http.StatusBadRequest, "without %s: answered %s", lacking, a)
+			e.judgef("UNB-3", a.status == http.StatusBadRequest, "without %s: answered %s", lacking, a)
 		}
 	}
 	if _, done := e.perform(o); done {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -71,7 +72,7 @@ func (e *catalogs) readCatalog() error {
 		return fmt.Errorf("the broker does not let the examination in: it answered the catalog with %d", a.status)
 	}
 	services, is := a.body["services"].([]any)
-	e.judge("CAT-1", a.status == http.StatusOK && is, "answered %d, or without a list of services", a.status)
+	e.judgef("CAT-1", a.status == http.StatusOK && is, "answered %d, or without a list of services", a.status)
 	if !is {
 		return errors.New("the broker has no catalog that could be read")
 	}
@@ -118,19 +119,19 @@ func (e *catalogs) checkCatalog(services []any) {
 	for i, each := range services {
 		s, _ := each.(object)
 		place := fmt.Sprintf("services[%d]", i)
-		e.judge("CAT-2", names.fresh(s["name"]), "%s: name", place)
-		e.judge("CAT-3", ids.fresh(s["id"]), "%s: id", place)
+		e.judgef("CAT-2", names.fresh(s["name"]), "%s: name", place)
+		e.judgef("CAT-3", ids.fresh(s["id"]), "%s: id", place)
 		_, says := s["bindable"].(bool)
-		e.judge("CAT-4", says && isText(s["description"]), "%s: bindable or description", place)
+		e.judgef("CAT-4", says && isText(s["description"]), "%s: bindable or description", place)
 		plans, _ := s["plans"].([]any)
-		e.judge("CAT-5", len(plans) > 0, "%s: no plans", place)
+		e.judgef("CAT-5", len(plans) > 0, "%s: no plans", place)
 		planNames := unique{}
 		for j, one := range plans {
 			p, _ := one.(object)
 			at := fmt.Sprintf("%s.plans[%d]", place, j)
-			e.judge("CAT-6", planIDs.fresh(p["id"]), "%s: id", at)
-			e.judge("CAT-7", planNames.fresh(p["name"]), "%s: name", at)
-			e.judge("CAT-8", isText(p["description"]), "%s: description", at)
+			e.judgef("CAT-6", planIDs.fresh(p["id"]), "%s: id", at)
+			e.judgef("CAT-7", planNames.fresh(p["name"]), "%s: name", at)
+			e.judgef("CAT-8", isText(p["description"]), "%s: description", at)
 			e.checkPlan(at, p)
 		}
 	}
@@ -142,14 +143,15 @@ func isText(value any) bool {
 }
 
 // semver is the expression that semver.org suggests.
-var semver = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$`)
+var semver = regexp.MustCompile(`^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)` +
+	`(?:-((?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)(?:\.(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*))*))?(?:\+([0-9a-zA-Z-]+(?:\.[0-9a-zA-Z-]+)*))?$`)
 
 // checkPlan judges the schemas and the maintenance_info of a plan.
 func (e *catalogs) checkPlan(place string, p object) {
 	if info, has := p["maintenance_info"]; has && info != nil {
 		fields, _ := info.(object)
 		version, _ := fields["version"].(string)
-		e.judge("CAT-12", semver.MatchString(version), "%s: maintenance_info.version", place)
+		e.judgef("CAT-12", semver.MatchString(version), "%s: maintenance_info.version", place)
 	}
 	schemas, _ := p["schemas"].(object)
 	instance, _ := schemas["service_instance"].(object)
@@ -166,10 +168,10 @@ func (e *catalogs) checkPlan(place string, p object) {
 const maxSchema = 64 << 10
 
 func (e *catalogs) checkSchema(place string, schema object) {
-	e.judge("CAT-9", isText(schema["$schema"]), "%s: no $schema", place)
-	e.judge("CAT-10", !refersOutside(schema), "%s: a $ref that leaves the schema", place)
+	e.judgef("CAT-9", isText(schema["$schema"]), "%s: no $schema", place)
+	e.judgef("CAT-10", !refersOutside(schema), "%s: a $ref that leaves the schema", place)
 	text, err := json.Marshal(schema)
-	e.judge("CAT-11", err == nil && len(text) <= maxSchema, "%s: %d bytes", place, len(text))
+	e.judgef("CAT-11", err == nil && len(text) <= maxSchema, "%s: %d bytes", place, len(text))
 }
 
 // refersOutside says whether a $ref anywhere in a schema does not stay within it.
@@ -183,11 +185,7 @@ func refersOutside(value any) bool {
 			}
 		}
 	case []any:
-		for _, inner := range v {
-			if refersOutside(inner) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(v, refersOutside)
 	}
 	return false
 }
@@ -197,11 +195,11 @@ func (e *catalogs) readCatalogAgain() {
 	a := e.ask(request{method: http.MethodGet, path: "/v2/catalog"})
 	services, _ := a.body["services"].([]any)
 	found := idsOf(services, e.service.Name)
-	e.judge("CAT-13", len(found) == 0 || found[e.service.ID] != nil, "the chosen offering has another id than before")
+	e.judgef("CAT-13", len(found) == 0 || found[e.service.ID] != nil, "the chosen offering has another id than before")
 	if again := found[e.service.ID]; again != nil {
 		plans, _ := again["plans"].([]any)
 		ids := idsOf(plans, e.plan.Name)
-		e.judge("CAT-13", len(ids) == 0 || ids[e.plan.ID] != nil, "the chosen plan has another id than before")
+		e.judgef("CAT-13", len(ids) == 0 || ids[e.plan.ID] != nil, "the chosen plan has another id than before")
 	}
 }
 
@@ -226,7 +224,7 @@ func (e *catalogs) checkAccess() {
 		return
 	}
 	wrong := e.ask(request{method: http.MethodGet, path: "/v2/catalog", access: wrongCredentials})
-	e.judge("AUTH-1", wrong.status == http.StatusUnauthorized, "answered %s", wrong)
+	e.judgef("AUTH-1", wrong.status == http.StatusUnauthorized, "answered %s", wrong)
 	none := e.ask(request{method: http.MethodGet, path: "/v2/catalog", access: noCredentials})
-	e.judge("AUTH-2", none.status == http.StatusUnauthorized, "answered %s", none)
+	e.judgef("AUTH-2", none.status == http.StatusUnauthorized, "answered %s", none)
 }

@@ -66,6 +66,16 @@ func (r request) having(key string, value any) request {
 	return r
 }
 
+// spoiled is a copy that no broker may accept, and what is wrong with it: it lacks a required
+// field, or where none is named it is not JSON.
+func (r request) spoiled(lacking string) (request, string) {
+	if lacking == "" {
+		r.raw = `{"service_id": `
+		return r, "no JSON"
+	}
+	return r.without(lacking), "without " + lacking
+}
+
 // An answer is what came back. A status of 0 means that none came.
 type answer struct {
 	status int
@@ -149,7 +159,7 @@ func (c *client) send(ctx context.Context, r request) (answer, error) {
 	if err != nil {
 		return answer{}, fmt.Errorf("cannot call the broker: %w", err)
 	}
-	defer got.Body.Close()
+	defer func() { _ = got.Body.Close() }() // it was only read
 	read, err := io.ReadAll(io.LimitReader(got.Body, maxAnswer))
 	if err != nil {
 		return answer{}, fmt.Errorf("cannot read the broker's answer: %w", err)
@@ -164,11 +174,11 @@ const userIdentity = `{"username":"osb-conformance","uid":"","groups":[],"extra"
 
 // sign adds the headers.
 func (c *client) sign(sent *http.Request, r request) {
-	sent.Header.Set("X-Broker-API-Version", c.version)
-	sent.Header.Set("X-Broker-API-Request-Identity", uuid.NewString())
+	sent.Header.Set("X-Broker-Api-Version", c.version)
+	sent.Header.Set("X-Broker-Api-Request-Identity", uuid.NewString())
 	if sent.Method != http.MethodGet {
 		sent.Header.Set("Content-Type", "application/json")
-		sent.Header.Set("X-Broker-API-Originating-Identity", "kubernetes "+base64.StdEncoding.EncodeToString([]byte(userIdentity)))
+		sent.Header.Set("X-Broker-Api-Originating-Identity", "kubernetes "+base64.StdEncoding.EncodeToString([]byte(userIdentity)))
 	}
 	username, password, token := c.username, c.password, c.token
 	switch r.access {

@@ -106,9 +106,9 @@ func (e *examiner) ask(r request) answer {
 	return a
 }
 
-// judge keeps or breaks a rule, unless the examination has ended: then an answer is missing
+// judgef keeps or breaks a rule, unless the examination has ended: then an answer is missing
 // for that reason.
-func (e *examiner) judge(id string, kept bool, format string, values ...any) {
+func (e *examiner) judgef(id string, kept bool, format string, values ...any) {
 	if e.ctx.Err() == nil {
 		e.sheet.Judge(id, kept, fmt.Sprintf(format, values...))
 	}
@@ -122,7 +122,7 @@ func (e *examiner) checkError(r request, a answer) {
 	for id, field := range map[string]string{"ERR-1": "error", "ERR-2": "description"} {
 		if value, has := a.body[field]; has {
 			text, _ := value.(string)
-			e.judge(id, text != "", "%s: %s of a %d is no text", r.method, field, a.status)
+			e.judgef(id, text != "", "%s: %s of a %d is no text", r.method, field, a.status)
 		}
 	}
 	e.checkFlags(a, r.method == http.MethodPatch, r.method == http.MethodDelete && !bindingPath(r.path))
@@ -132,7 +132,7 @@ func (e *examiner) checkError(r request, a answer) {
 func (e *examiner) checkFlags(a answer, update, deprovision bool) {
 	_, usable := a.body["instance_usable"]
 	_, repeatable := a.body["update_repeatable"]
-	e.judge("ERR-3", !(usable && !update && !deprovision) && !(repeatable && !update), "a field that is for errors of other operations, with a %d", a.status)
+	e.judgef("ERR-3", (!usable || update || deprovision) && (!repeatable || update), "a field that is for errors of other operations, with a %d", a.status)
 }
 
 // errRefused says that nothing could be made, so that nothing more can be judged.

@@ -13,12 +13,12 @@ var permissions = map[string]string{"syslog_drain_url": "syslog_drain", "route_s
 func (e *bindings) checkBinding(body object) {
 	for field, permission := range permissions {
 		if body[field] != nil {
-			e.judge("BIND-11", slices.Contains(e.service.Requires, permission), "%s without %s in requires", field, permission)
+			e.judgef("BIND-11", slices.Contains(e.service.Requires, permission), "%s without %s in requires", field, permission)
 		}
 	}
 	if endpoints, has := body["endpoints"]; has && endpoints != nil {
 		list, is := endpoints.([]any)
-		e.judge("BIND-9", is && !slices.ContainsFunc(list, func(one any) bool { return !isEndpoint(one) }), "an endpoint without a host, ports or a known protocol")
+		e.judgef("BIND-9", is && !slices.ContainsFunc(list, func(one any) bool { return !isEndpoint(one) }), "an endpoint without a host, ports or a known protocol")
 	}
 	if metadata, is := body["metadata"].(object); is {
 		e.checkTimes(metadata)
@@ -52,10 +52,10 @@ func (e *bindings) checkTimes(metadata object) {
 		}
 		text, _ := value.(string)
 		at, err := time.Parse(time.RFC3339Nano, text)
-		e.judge("BIND-10", err == nil && moment.MatchString(text), "%s has another form", field)
+		e.judgef("BIND-10", err == nil && moment.MatchString(text), "%s has another form", field)
 		times[field] = at
 	}
 	if len(times) == 2 {
-		e.judge("BIND-10", !times["renew_before"].After(times["expires_at"]), "renew_before is later than expires_at")
+		e.judgef("BIND-10", !times["renew_before"].After(times["expires_at"]), "renew_before is later than expires_at")
 	}
 }

@@ -59,34 +59,29 @@ func (e *instances) retrievable() bool { return e.service.InstancesRetrievable &
 func (e *instances) checkAbsent() {
 	t := target{instance: uuid.NewString()}
 	poll := e.ask(get(t.path()+"/last_operation").with("service_id", e.service.ID).with("plan_id", e.plan.ID))
-	e.judge("POLL-2", poll.status == http.StatusNotFound, "answered %s", poll)
+	e.judgef("POLL-2", poll.status == http.StatusNotFound, "answered %s", poll)
 	if e.retrievable() {
 		fetched := e.ask(get(t.path()))
-		e.judge("GETI-2", fetched.status == http.StatusNotFound, "answered %s", fetched)
+		e.judgef("GETI-2", fetched.status == http.StatusNotFound, "answered %s", fetched)
 	}
 	o := e.removal(t, e.plan.ID)
 	removed := e.ask(e.full(&o))
-	e.judge("DEP-2", removed.status == http.StatusGone, "answered %s", removed)
+	e.judgef("DEP-2", removed.status == http.StatusGone, "answered %s", removed)
 }
 
 // checkRefused judges requests that no broker may accept, and what they leave.
 func (e *instances) checkRefused() {
 	for _, lacking := range []string{"", "service_id", "plan_id", "organization_guid", "space_guid"} {
 		o := e.provision()
-		sent, what := e.full(&o), "no JSON"
-		if lacking != "" {
-			sent, what = sent.without(lacking), "without "+lacking
-		} else {
-			sent.raw = `{"service_id": `
-		}
+		sent, what := e.full(&o).spoiled(lacking)
 		a := e.ask(sent)
-		e.judge("PRO-4", a.status == http.StatusBadRequest, "%s: answered %s", what, a)
+		e.judgef("PRO-4", a.status == http.StatusBadRequest, "%s: answered %s", what, a)
 		e.checkNothingLeft(&o, a)
 	}
 	if e.plan.MaintenanceInfo != nil {
 		o := e.provision()
 		a := e.ask(e.full(&o).having("maintenance_info", object{"version": otherVersion}))
-		e.judge("PRO-7", a.is("MaintenanceInfoConflict"), "answered %s", a)
+		e.judgef("PRO-7", a.is("MaintenanceInfoConflict"), "answered %s", a)
 		e.checkNothingLeft(&o, a)
 	}
 }
@@ -101,7 +96,7 @@ func (e *instances) checkNothingLeft(o *operation, a answer) {
 	}
 	removal := e.removal(o.target, e.plan.ID)
 	removed := e.ask(e.full(&removal))
-	e.judge("ERR-4", removed.status == http.StatusGone, "its deprovisioning was answered %s", removed)
+	e.judgef("ERR-4", removed.status == http.StatusGone, "its deprovisioning was answered %s", removed)
 	if removed.status == http.StatusGone {
 		e.ledger.close(o.target)
 	}
@@ -145,15 +140,15 @@ func (e *instances) checkDashboard(o *operation, first answer) {
 	early := first.body["dashboard_url"]
 	if early != nil {
 		_, is := early.(string)
-		e.judge("PRO-8", is, "dashboard_url is neither a string nor null")
+		e.judgef("PRO-8", is, "dashboard_url is neither a string nor null")
 	}
 	if !e.retrievable() {
 		return
 	}
 	fetched := e.ask(get(o.target.path()))
-	e.judge("GETI-1", fetched.status == http.StatusOK && fetched.body != nil, "answered %s, or without an object", fetched)
+	e.judgef("GETI-1", fetched.status == http.StatusOK && fetched.body != nil, "answered %s, or without an object", fetched)
 	if url := fetched.body["dashboard_url"]; url != nil {
-		e.judge("PRO-9", early != nil, "the first answer had none, after a %s", first)
+		e.judgef("PRO-9", early != nil, "the first answer had none, after a %s", first)
 	}
 }
 
@@ -161,7 +156,7 @@ func (e *instances) checkDashboard(o *operation, first answer) {
 func (e *instances) checkRepeated(o *operation) {
 	same := e.ask(e.full(o))
 	extended := e.ask(e.full(o).having("x-osb-conformance", object{"unknown": true}))
-	e.judge("EXT-1", same.status == extended.status, "answered %s, and %s without the field", extended, same)
+	e.judgef("EXT-1", same.status == extended.status, "answered %s, and %s without the field", extended, same)
 	other := e.full(o).having("parameters", object{"osb-conformance": "other"})
 	if plan := e.service.other(e.plan); plan != nil {
 		other = e.full(o).having("plan_id", plan.ID)
@@ -171,7 +166,7 @@ func (e *instances) checkRepeated(o *operation) {
 		e.sheet.Pass("PRO-5", "the other attributes were refused with "+a.String())
 		return
 	}
-	e.judge("PRO-5", a.status == http.StatusConflict, "answered %s", a)
+	e.judgef("PRO-5", a.status == http.StatusConflict, "answered %s", a)
 }
 
 // race sends one request twice at the same time.
@@ -190,7 +185,7 @@ func (e *instances) race() {
 	both.Wait()
 	for _, a := range answers {
 		lawful := a.status == http.StatusOK || a.status == http.StatusCreated || a.status == http.StatusAccepted || a.status == http.StatusConflict
-		e.judge("CON-1", lawful || a.is("ConcurrencyError"), "one of two provisions at the same time was answered %s", a)
+		e.judgef("CON-1", lawful || a.is("ConcurrencyError"), "one of two provisions at the same time was answered %s", a)
 	}
 	if !e.settled(&o, answers[0], answers[1]) {
 		return // The removal of everything waits for it.
@@ -208,7 +203,7 @@ func (e *instances) settled(o *operation, one, two answer) bool {
 	}
 	if two.status == http.StatusAccepted {
 		same := one.body["operation"] == two.body["operation"]
-		e.judge("PRO-3", same, "two provisions at the same time have two operations")
+		e.judgef("PRO-3", same, "two provisions at the same time have two operations")
 		if !same {
 			return false
 		}
@@ -238,7 +233,7 @@ func (e *instances) seen(t target) object {
 func (e *instances) checkKept(id, field string, before, after object) {
 	was, had := before[field]
 	if had && after != nil {
-		e.judge(id, reflect.DeepEqual(was, after[field]), "%s is not as before", field)
+		e.judgef(id, reflect.DeepEqual(was, after[field]), "%s is not as before", field)
 	}
 }
 
@@ -249,7 +244,7 @@ func (e *instances) deprovision(t target) {
 	if !e.hurried {
 		for _, lacking := range []string{"service_id", "plan_id"} {
 			a := e.ask(e.full(&o).without(lacking))
-			e.judge("DEP-3", a.status == http.StatusBadRequest, "without %s: answered %s", lacking, a)
+			e.judgef("DEP-3", a.status == http.StatusBadRequest, "without %s: answered %s", lacking, a)
 		}
 	}
 	if _, done := e.perform(o); done {

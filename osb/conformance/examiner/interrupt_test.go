@@ -19,9 +19,13 @@ import (
 // broken by the interrupt.
 func TestInterrupts(t *testing.T) {
 	t.Parallel()
+	step := int64(3)
+	if testing.Short() {
+		step = 17
+	}
 	for _, async := range []bool{false, true} {
 		ended := false
-		for at := int64(1); !ended; at += 3 {
+		for at := int64(1); !ended; at += step {
 			broker := osbtest.New(options(async))
 			ctx, interrupt := context.WithCancel(t.Context())
 			var calls atomic.Int64

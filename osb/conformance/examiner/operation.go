@@ -66,15 +66,15 @@ func (e *runner) perform(o operation) (answer, bool) {
 	a := e.begin(&o)
 	switch {
 	case a.status == http.StatusAccepted && e.asynchronous(&o):
-		e.judge(o.done, a.body != nil, "%s: a 202 without an object", o.name)
+		e.judgef(o.done, a.body != nil, "%s: a 202 without an object", o.name)
 		return a, e.follow(&o, a)
 	case a.status == o.good:
-		e.judge(o.done, a.body != nil || o.deletes(), "%s: a %d without an object", o.name, a.status)
+		e.judgef(o.done, a.body != nil || o.deletes(), "%s: a %d without an object", o.name, a.status)
 		return a, true
 	case a.refuses():
 		e.sheet.Pass(o.done, o.name+" was refused with "+a.String())
 	default:
-		e.judge(o.done, false, "%s: answered %s", o.name, a)
+		e.judgef(o.done, false, "%s: answered %s", o.name, a)
 	}
 	return a, false
 }
@@ -88,7 +88,7 @@ func (e *runner) begin(o *operation) answer {
 	first := e.ask(o.request)
 	switch {
 	case first.status == http.StatusAccepted:
-		e.judge(o.asyncRequired, false, "%s: answered 202 without accepts_incomplete", o.name)
+		e.judgef(o.asyncRequired, false, "%s: answered 202 without accepts_incomplete", o.name)
 		return first
 	case !first.refuses():
 		e.sheet.Pass(o.asyncRequired, "the plan does it at once")
@@ -96,7 +96,7 @@ func (e *runner) begin(o *operation) answer {
 	}
 	second := e.ask(e.full(o))
 	if second.status == http.StatusAccepted {
-		e.judge(o.asyncRequired, first.is("AsyncRequired"), "%s: answered %s without accepts_incomplete", o.name, first)
+		e.judgef(o.asyncRequired, first.is("AsyncRequired"), "%s: answered %s without accepts_incomplete", o.name, first)
 	}
 	return second
 }
@@ -108,7 +108,7 @@ const maxOperation = 10000
 func (e *runner) follow(o *operation, first answer) bool {
 	if value, has := first.body["operation"]; has {
 		text, is := value.(string)
-		e.judge("POLL-4", value == nil || is && len([]rune(text)) <= maxOperation, "%s: operation is no text, or too long a one", o.name)
+		e.judgef("POLL-4", value == nil || is && len([]rune(text)) <= maxOperation, "%s: operation is no text, or too long a one", o.name)
 	}
 	again := e.ask(e.full(o))
 	var findings []finding
@@ -119,7 +119,7 @@ func (e *runner) follow(o *operation, first answer) bool {
 	if state == inProgress {
 		e.checkAgain(o, first, again)
 		for _, f := range findings {
-			e.judge(f.id, f.kept, "%s", f.detail)
+			e.judgef(f.id, f.kept, "%s", f.detail)
 		}
 	}
 	return e.outlast(o, first, state)
@@ -129,14 +129,14 @@ func (e *runner) follow(o *operation, first answer) bool {
 // two requests at once.
 func (e *runner) checkAgain(o *operation, first, again answer) {
 	if again.is("ConcurrencyError") {
-		e.judge("CON-1", true, "")
+		e.judgef("CON-1", true, "")
 		return
 	}
-	e.judge(o.again, again.status == http.StatusAccepted, "%s: the same again, while it runs, was answered %s", o.name, again)
+	e.judgef(o.again, again.status == http.StatusAccepted, "%s: the same again, while it runs, was answered %s", o.name, again)
 	if again.status == http.StatusAccepted {
 		one, had := first.operation()
 		other, has := again.operation()
-		e.judge(o.sameOperation, one == other && had == has, "%s: the same again has another operation", o.name)
+		e.judgef(o.sameOperation, one == other && had == has, "%s: the same again has another operation", o.name)
 	}
 }
 
@@ -163,7 +163,7 @@ func (e *runner) poll(o *operation, first answer) string {
 	}
 	state, _ := a.body["state"].(string)
 	lawful := state == inProgress || state == succeeded || state == failed
-	e.judge("POLL-1", a.status == http.StatusOK && lawful, "%s: a poll was answered %s, or without a lawful state", o.name, a)
+	e.judgef("POLL-1", a.status == http.StatusOK && lawful, "%s: a poll was answered %s, or without a lawful state", o.name, a)
 	if state == failed {
 		e.checkFlags(a, o.method == http.MethodPatch, o.deletes() && o.target.binding == "")
 	}

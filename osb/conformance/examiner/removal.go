@@ -20,7 +20,7 @@ func (e *runner) removal(t target, plan string) operation {
 // checkGone judges whether what was removed is gone.
 func (e *runner) checkGone(id string, o *operation) {
 	again := e.ask(e.full(o))
-	e.judge(id, again.status == http.StatusGone, "the same %s again was answered %s", o.name, again)
+	e.judgef(id, again.status == http.StatusGone, "the same %s again was answered %s", o.name, again)
 	if again.status == http.StatusGone {
 		e.ledger.close(o.target)
 	}
@@ -34,9 +34,9 @@ func (e *runner) halted(o *operation, first answer, halts, goes string) {
 	case a.status == http.StatusOK, a.status == http.StatusAccepted:
 		ended := a.status == http.StatusOK || e.outlast(&removal, a, inProgress)
 		again := e.ask(e.full(&removal))
-		e.judge(halts, ended && again.status == http.StatusGone, "it is there still: the same %s again was answered %s", removal.name, again)
+		e.judgef(halts, ended && again.status == http.StatusGone, "it is there still: the same %s again was answered %s", removal.name, again)
 	case a.refuses():
-		e.judge("CON-1", a.is("ConcurrencyError"), "%s while it is being made was answered %s", removal.name, a)
+		e.judgef("CON-1", a.is("ConcurrencyError"), "%s while it is being made was answered %s", removal.name, a)
 		e.sheet.Pass(halts, "the broker refuses it")
 		e.outlast(o, first, inProgress)
 		if _, done := e.perform(removal); done {

@@ -153,7 +153,9 @@ func (w *wrong) ServeHTTP(writer http.ResponseWriter, r *http.Request) {
 	}
 	w.mu.Unlock()
 	if v.changed {
-		text, _ = json.Marshal(v.sent)
+		if encoded, err := json.Marshal(v.sent); err == nil {
+			text = encoded
+		}
 	}
 	if v.status == 0 {
 		r.Body = io.NopCloser(bytes.NewReader(text))
@@ -174,7 +176,7 @@ func (w *wrong) ServeHTTP(writer http.ResponseWriter, r *http.Request) {
 	}
 	w.mu.Unlock()
 	writer.WriteHeader(v.status)
-	if v.body != nil {
-		_ = json.NewEncoder(writer).Encode(v.body)
+	if encoded, err := json.Marshal(v.body); err == nil && v.body != nil {
+		_, _ = writer.Write(encoded)
 	}
 }

@@ -46,20 +46,20 @@ func (e *instances) update(t target) {
 func (e *instances) checkRefusedUpdates(t target) {
 	before := e.seen(t)
 	o := e.change(t)
-	broken := e.full(&o)
-	broken.raw = `{"service_id": `
-	a := e.ask(broken)
-	e.judge("UPD-2", a.status == http.StatusBadRequest, "no JSON: answered %s", a)
-	a = e.ask(e.full(&o).having("parameters", object{}).without("service_id"))
-	e.judge("UPD-2", a.status == http.StatusBadRequest, "without service_id: answered %s", a)
+	var a answer
+	for _, lacking := range []string{"", "service_id"} {
+		sent, what := e.full(&o).having("parameters", object{}).spoiled(lacking)
+		a = e.ask(sent)
+		e.judgef("UPD-2", a.status == http.StatusBadRequest, "%s: answered %s", what, a)
+	}
 	if e.plan.MaintenanceInfo != nil {
 		a = e.ask(e.full(&o).having("maintenance_info", object{"version": otherVersion}))
-		e.judge("UPD-8", a.is("MaintenanceInfoConflict"), "answered %s", a)
+		e.judgef("UPD-8", a.is("MaintenanceInfoConflict"), "answered %s", a)
 	}
 	if other := e.service.other(e.plan); other != nil && !e.service.updatable(e.plan) {
 		e.ledger.find(t).may(other.ID)
 		a = e.ask(e.full(&o).having("plan_id", other.ID))
-		e.judge("UPD-3", a.status == http.StatusUnprocessableEntity, "answered %s", a)
+		e.judgef("UPD-3", a.status == http.StatusUnprocessableEntity, "answered %s", a)
 	}
 	if a.refuses() {
 		after := e.seen(t)

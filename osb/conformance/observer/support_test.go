@@ -2,6 +2,7 @@ package observer_test
 
 import (
 	"bytes"
+	stdcontext "context"
 	"encoding/base64"
 	"encoding/json"
 	"io"
@@ -44,6 +45,7 @@ type edit func(*call)
 
 // A platform makes calls, with a clock that a test moves.
 type platform struct {
+	ctx       stdcontext.Context
 	broker    *osbtest.Broker
 	mu        sync.Mutex
 	now       time.Time
@@ -52,7 +54,7 @@ type platform struct {
 
 func newPlatform(t *testing.T) *platform {
 	t.Helper()
-	p := &platform{now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	p := &platform{ctx: t.Context(), now: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	o := observer.Options()
 	o.Username, o.Password = "platform", "pass word"
 	o.Now = func() time.Time {
@@ -179,7 +181,7 @@ func (p *platform) send(c call) {
 	if text, err := json.Marshal(c.body); err == nil && c.body != nil {
 		body = bytes.NewReader(text)
 	}
-	sent, err := http.NewRequest(c.method, p.broker.URL+"/v2/"+c.path+"?"+c.query.Encode(), body)
+	sent, err := http.NewRequestWithContext(p.ctx, c.method, p.broker.URL+"/v2/"+c.path+"?"+c.query.Encode(), body)
 	if err != nil {
 		panic(err)
 	}
