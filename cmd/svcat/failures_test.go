@@ -259,10 +259,25 @@ func secured(t *testing.T) string {
 	return server.URL
 }
 
-// withoutCRDs is an API server that has never heard of the catalog.
+// withoutCRDs is an API server that has namespaces, and has never heard of the catalog.
 func withoutCRDs(t *testing.T) string {
 	t.Helper()
-	return answers(t, http.StatusNotFound, func(*http.Request) string { return "404 page not found\n" })
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text, has := map[string]string{
+			"/api":                    `{"kind":"APIVersions","versions":["v1"]}`,
+			"/api/v1":                 `{"kind":"APIResourceList","groupVersion":"v1","resources":[{"name":"namespaces","kind":"Namespace","verbs":["get"]}]}`,
+			"/apis":                   `{"kind":"APIGroupList","apiVersion":"v1","groups":[]}`,
+			"/api/v1/namespaces/team": `{"kind":"Namespace","apiVersion":"v1","metadata":{"name":"team"}}`,
+		}[r.URL.Path]
+		if !has {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprint(w, text)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
 }
 
 // TestKubeconfig: which files were looked at, and what to do.

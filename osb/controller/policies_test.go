@@ -69,7 +69,8 @@ func TestDeniedInstances(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cache := stored(t, append(catalogtest.Cluster(), tc.policy)...)
+			// Cases share a policy, and the client writes to what it stores.
+			cache := stored(t, append(catalogtest.Cluster(), tc.policy.DeepCopy())...)
 			s := &instanceResource{instances: &instances{policies: &policies.Rules{Cached: cache, Live: cache}}, instance: &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "i"}}}
 			reader := catalog.NewReader(cache)
 			var err error
