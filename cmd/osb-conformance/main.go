@@ -103,7 +103,7 @@ func (o *output) check() error {
 
 // report prints a report, and returns errBroken if it is not a good one.
 func (o *output) report(w io.Writer, report conformance.Report) error {
-	if err := conformance.Write(w, &report, o.format); err != nil {
+	if err := conformance.Write(w, &report, o.format, o.strict); err != nil {
 		return fmt.Errorf("cannot print the report: %w", err)
 	}
 	if !report.Good(o.strict) {

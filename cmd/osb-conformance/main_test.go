@@ -243,12 +243,13 @@ func TestPlatform(t *testing.T) {
 		args    []string
 		version string
 		code    int
+		calls   int
 	}{
-		"Kept":      {[]string{"--until=2"}, "2.17", exitKept},
-		"Broken":    {[]string{"--until=2"}, "", exitBroken},
-		"Interrupt": {nil, "2.17", exitKept},
-		"Duration":  {[]string{"--until=300ms", "--crashes"}, "2.17", exitKept},
-		"Scripted":  {[]string{"--until=2", "--script", write(t, "s.json", `[{"verb": "catalog", "fault": "status", "status": 500, "times": 2}]`)}, "2.17", exitKept},
+		"Kept":      {[]string{"--until=2"}, "2.17", exitKept, 2},
+		"Broken":    {[]string{"--until=2"}, "", exitBroken, 2},
+		"Interrupt": {nil, "2.17", exitKept, 2},
+		"Duration":  {[]string{"--until=300ms", "--crashes"}, "2.17", exitKept, 0},
+		"Scripted":  {[]string{"--until=2", "--script", write(t, "s.json", `[{"verb": "catalog", "fault": "status", "status": 500, "times": 2}]`)}, "2.17", exitKept, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -260,7 +261,7 @@ func TestPlatform(t *testing.T) {
 			args := append([]string{"platform", "--listen=127.0.0.1:0", "--prefix=/osb", "--username=ann", "--password", password, "-o", "json"}, test.args...)
 			go func() { ended <- run(ctx, args, &out, errs) }()
 			url := <-errs.found
-			for range 2 {
+			for range test.calls {
 				sent, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/v2/catalog", http.NoBody)
 				require.NoError(t, err)
 				sent.Header.Set("X-Broker-Api-Version", test.version)

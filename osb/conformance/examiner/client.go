@@ -149,6 +149,10 @@ func (c *client) send(ctx context.Context, r request) (answer, error) {
 		}
 		text = encoded
 	}
+	if r.method == http.MethodPut {
+		// What a request makes that was given up halfway is found by no removal that overtakes it.
+		ctx = context.WithoutCancel(ctx)
+	}
 	sent, err := http.NewRequestWithContext(ctx, r.method, strings.TrimSuffix(c.url, "/")+r.path, bytes.NewReader(text))
 	if err != nil {
 		return answer{}, fmt.Errorf("cannot make a request: %w", err)

@@ -63,8 +63,6 @@ func Examine(ctx context.Context, o Options) (conformance.Report, error) {
 	}
 	r := &runner{e}
 	err := e.examine(r)
-	e.ctx = context.WithoutCancel(ctx)
-	r.cleanUp()
 	e.explain()
 	if err == nil && ctx.Err() != nil {
 		err = fmt.Errorf("the examination was ended: %w", ctx.Err())
@@ -81,6 +79,11 @@ func plain(given *http.Client) *http.Client {
 
 // examine goes through all phases.
 func (e *examiner) examine(r *runner) error {
+	// Also after a panic.
+	defer func() {
+		e.ctx = context.WithoutCancel(e.ctx)
+		r.cleanUp()
+	}()
 	c, i := &catalogs{e}, &instances{r, &bindings{r}}
 	if err := c.readCatalog(); err != nil {
 		return err

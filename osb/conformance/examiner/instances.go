@@ -160,6 +160,7 @@ func (e *instances) checkRepeated(o *operation) {
 	other := e.full(o).having("parameters", object{"osb-conformance": "other"})
 	if plan := e.service.other(e.plan); plan != nil {
 		other = e.full(o).having("plan_id", plan.ID)
+		e.ledger.find(o.target).may(plan.ID)
 	}
 	a := e.ask(other)
 	if a.refuses() && a.status != http.StatusConflict {
@@ -202,7 +203,9 @@ func (e *instances) settled(o *operation, one, two answer) bool {
 		return true
 	}
 	if two.status == http.StatusAccepted {
-		same := one.body["operation"] == two.body["operation"]
+		key, had := one.operation()
+		other, has := two.operation()
+		same := key == other && had == has
 		e.judgef("PRO-3", same, "two provisions at the same time have two operations")
 		if !same {
 			return false

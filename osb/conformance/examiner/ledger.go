@@ -55,10 +55,15 @@ func (e *runner) cleanUp() {
 	rest := slices.Clone(e.ledger.entries)
 	slices.Reverse(rest)
 	slices.SortStableFunc(rest, func(a, b *entry) int { return rank(a) - rank(b) })
-	for _, each := range rest {
-		if !e.removed(each) {
-			e.sheet.Leave(each.described())
+	// In rounds, so that what cannot be removed does not keep the rest.
+	for len(rest) > 0 && ctx.Err() == nil {
+		rest = slices.DeleteFunc(rest, e.removed)
+		if len(rest) > 0 {
+			e.wait(max(e.options.PollInterval, 10*time.Millisecond))
 		}
+	}
+	for _, each := range rest {
+		e.sheet.Leave(each.described())
 	}
 }
 
@@ -76,27 +81,21 @@ func (n *entry) described() string {
 	return "instance " + n.instance
 }
 
-// removed removes one entry. It tries again as long as the broker is busy or out of order, and
-// with each plan that the instance may have.
+// removed tries once to remove an entry, with each plan that the instance may have.
 func (e *runner) removed(n *entry) bool {
-	for e.ctx.Err() == nil {
-		for _, plan := range slices.Backward(n.plans) {
-			o := e.removal(n.target, plan)
-			a, err := e.send(e.ctx, e.full(&o))
-			switch {
-			case err != nil:
-			case a.status == http.StatusOK, a.status == http.StatusGone, a.status == http.StatusNotFound:
+	for _, plan := range slices.Backward(n.plans) {
+		o := e.removal(n.target, plan)
+		a, err := e.send(e.ctx, e.full(&o))
+		switch {
+		case err != nil:
+		case a.status == http.StatusOK, a.status == http.StatusGone, a.status == http.StatusNotFound:
+			return true
+		case a.status == http.StatusAccepted:
+			n.plan = plan
+			if e.ended(&o, a) {
 				return true
-			case a.status == http.StatusAccepted:
-				n.plan = plan
-				if e.ended(&o, a) {
-					return true
-				}
-			case a.refuses() && !a.is("ConcurrencyError") && plan == n.plans[0]:
-				return false
 			}
 		}
-		e.wait(max(e.options.PollInterval, 10*time.Millisecond))
 	}
 	return false
 }

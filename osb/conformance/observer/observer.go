@@ -37,7 +37,7 @@ func Report(broker *osbtest.Broker) conformance.Report {
 		if r.counts(violation) {
 			r.sheet.Break(violation.Duty, violation.String())
 		}
-		if violation.Duty == "M10.1" && r.wasBusy(violation.Call) {
+		if violation.Duty == "M10.1" && r.counts(violation) && r.wasBusy(violation.Call) {
 			r.sheet.Break("M12.3", violation.String())
 		}
 	}
@@ -90,10 +90,12 @@ func (r *record) counts(v osbtest.Violation) bool {
 	switch v.Duty {
 	case "M1.3":
 		return r.some(hasRequestID)
-	case "M2.1":
+	case "M2.1", "M10.1", "M13.1":
+		// A removal without an identity is taken for a clean-up.
 		return r.some(hasIdentity)
 	case "M2.3":
-		return v.Call.Identity.Platform == "kubernetes" || v.Call.Identity.Value == nil || context["platform"] != v.Call.Identity.Platform
+		named, has := context["platform"]
+		return v.Call.Identity.Platform == "kubernetes" || v.Call.Identity.Value == nil || has && named != v.Call.Identity.Platform
 	case "M3.1":
 		return !polls
 	case "M3.4":

@@ -138,9 +138,9 @@ func TestWhatAPlatformMayDo(t *testing.T) {
 	t.Parallel()
 	elsewhere := field("context", object{"platform": "cloudfoundry"})
 	for name, calls := range map[string][]call{
-		"NoIdentities":      {provision("i", mitigates, without("X-Broker-Api-Request-Identity")), update("i", mitigates, without("X-Broker-Api-Request-Identity"))},
+		"NoIdentities":      {provision("i", mitigates, without("X-Broker-Api-Request-Identity")), update("i", mitigates, without("X-Broker-Api-Request-Identity")), remove("i", mitigates, without("X-Broker-Api-Request-Identity"))},
 		"NoContext":         {provision("i", without("context"))},
-		"OtherPlatform":     {provision("i", elsewhere, identity("cloudfoundry", `{"user_id":"1"}`))},
+		"OtherPlatform":     {provision("i", elsewhere, identity("cloudfoundry", `{"user_id":"1"}`)), remove("i", identity("cloudfoundry", `{"user_id":"1"}`))},
 		"PollWithoutIDs":    {async(osbtest.Provision), provision("i"), seconds(), poll("i", without("plan_id"), without("service_id"))},
 		"UserWithCatalog":   {getCatalog(user)},
 		"BindWithoutAnApp":  {provision("i"), bind("i", "b", without("bind_resource"))},
