@@ -77,7 +77,7 @@ var brokerRules = []Rule{
 	{"BIND-4", Must, "2.13", sectionBinding, "a request that is not JSON, or lacks a required field, is answered with 400"},
 	{"BIND-5", Must, "2.13", sectionBinding, "a request for an ID that exists with other parameters is answered with 409"},
 	{"BIND-6", Must, "2.14", sectionBinding, "without accepts_incomplete a plan that is only bound asynchronously is refused with 422 and the code AsyncRequired"},
-	{"BIND-7", Must, "2.14", sectionBinding, "what a binding consists of is returned at least once"},
+	{"BIND-7", Must, "2.14", sectionBinding, "credentials, where they are returned, are an object"},
 	{"BIND-8", Must, "2.13", sectionBinding, "a bind that is refused only because it names no application is answered with 422 and the code RequiresApp"},
 	{"BIND-9", Must, "2.15", sectionBinding, "each endpoint has a host, ports that are single or ranges, and a known protocol"},
 	{"BIND-10", Must, "2.17", sectionBinding, "expires_at and renew_before have the form yyyy-mm-ddThh:mm:ss.sZ, and renew_before is not the later one"},

@@ -195,7 +195,10 @@ func (e *catalogs) readCatalogAgain() {
 	a := e.ask(request{method: http.MethodGet, path: "/v2/catalog"})
 	services, _ := a.body["services"].([]any)
 	found := idsOf(services, e.service.Name)
-	e.judgef("CAT-13", len(found) == 0 || found[e.service.ID] != nil, "the chosen offering has another id than before")
+	if len(found) == 0 {
+		return // It is offered no more, or no catalog came.
+	}
+	e.judgef("CAT-13", found[e.service.ID] != nil, "the chosen offering has another id than before")
 	if again := found[e.service.ID]; again != nil {
 		plans, _ := again["plans"].([]any)
 		ids := idsOf(plans, e.plan.Name)

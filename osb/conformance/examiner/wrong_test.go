@@ -120,7 +120,7 @@ var faults = map[string]fault{
 		}
 	}},
 	"CON-1": {reason: "a 422 without the code", async: true, after: func(v *visit) {
-		if v.is("PATCH instance") && v.code() == "ConcurrencyError" && v.sent["plan_id"] == nil && len(v.sent["parameters"].(object)) == 0 {
+		if v.is("PATCH instance") && v.code() == "ConcurrencyError" && v.sent["plan_id"] == nil && v.sent["parameters"] == nil {
 			delete(v.body, "error")
 		}
 	}},
@@ -294,6 +294,47 @@ func TestWrongBrokers(t *testing.T) {
 			assert.Empty(t, report.Leftovers)
 			assert.Empty(t, right.Instances(), "nothing is left")
 			assert.Empty(t, right.Bindings())
+		})
+	}
+}
+
+// TestWhatABrokerMayDo: a broker is right that has no credentials to give, or takes no parameters while
+// it changes the plan.
+func TestWhatABrokerMayDo(t *testing.T) {
+	t.Parallel()
+	changes := "" // what last changed its plan
+	for name, f := range map[string]struct {
+		async         bool
+		before, after func(right *osbtest.Broker, v *visit)
+	}{
+		"NoCredentials": {after: func(_ *osbtest.Broker, v *visit) { delete(v.body, "credentials") }},
+		"ParametersLater": {async: true, before: func(right *osbtest.Broker, v *visit) {
+			if !v.is("PATCH instance") {
+				return
+			}
+			switch {
+			case v.sent["plan_id"] != nil:
+				changes = v.URL.Path
+			case v.sent["parameters"] != nil && changes == v.URL.Path && len(right.Running()) > 0:
+				v.answer(http.StatusUnprocessableEntity, object{})
+			case v.sent["parameters"] != nil:
+				changes = ""
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			right := osbtest.New(options(f.async))
+			lawful := &wrong{right: right, good: map[string]int{}, polls: map[string]bool{}}
+			if f.before != nil {
+				lawful.before = func(v *visit) { f.before(right, v) }
+			}
+			if f.after != nil {
+				lawful.after = func(v *visit) { f.after(right, v) }
+			}
+			report := examine(t, lawful)
+			assert.Empty(t, broken(report))
+			assert.Empty(t, report.Leftovers)
 		})
 	}
 }
