@@ -149,6 +149,9 @@ func (c *client) send(ctx context.Context, r request) (answer, error) {
 		}
 		text = encoded
 	}
+	if err := ctx.Err(); err != nil {
+		return answer{}, fmt.Errorf("cannot call the broker: %w", err)
+	}
 	if r.method == http.MethodPut {
 		// What a request makes that was given up halfway is found by no removal that overtakes it.
 		ctx = context.WithoutCancel(ctx)

@@ -1,9 +1,12 @@
 package examiner_test
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -58,6 +61,41 @@ func TestInterrupts(t *testing.T) {
 		}
 		assert.Greater(t, calls(t, async), int64(90), "it was interrupted in many places")
 	}
+}
+
+// An interrupt does not cut a request that makes something: its removal would overtake it.
+func TestInterruptWhileSomethingIsMade(t *testing.T) {
+	t.Parallel()
+	broker := osbtest.New(options(false))
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	const refused = 6 // the first provisions are wrong on purpose
+	var cut atomic.Bool
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		// Only where the body was read does the server see that the client is gone.
+		body, _ := io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		if r.Method == http.MethodPut && len(broker.Calls(osbtest.Of(osbtest.Provision))) == refused && ctx.Err() == nil {
+			interrupt()
+			select {
+			case <-r.Context().Done():
+				cut.Store(true)
+			case <-time.After(100 * time.Millisecond): // a broker that takes its time
+			}
+		}
+		broker.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	report, err := examiner.Examine(ctx, examiner.Options{
+		URL: server.URL, Username: "platform", Password: "pass word", APIVersion: "2.17", Service: "db", Plan: "small", Parameters: parameters,
+		HTTP: server.Client(), PollInterval: time.Millisecond, Patience: 10 * time.Second,
+	})
+	require.Error(t, err)
+	assert.False(t, cut.Load())
+	assert.Empty(t, report.Leftovers)
+	assert.Empty(t, broker.Instances())
+	made := slices.DeleteFunc(broker.Calls(osbtest.Of(osbtest.Provision)), func(call osbtest.Call) bool { return call.Status >= http.StatusBadRequest })
+	assert.NotEmpty(t, made, "it was made")
 }
 
 // calls is how many calls an examination makes.
