@@ -107,7 +107,7 @@ func one(raw json.RawMessage) ([]v1beta1.PlanCost, error) {
 	unit, seen := "", map[string]bool{}
 	for _, field := range fields {
 		if seen[field.name] {
-			return nil, fmt.Errorf("%.64q is there twice", field.name)
+			return nil, fmt.Errorf("%.16q is there twice", field.name)
 		}
 		seen[field.name] = true
 		switch field.name {
@@ -141,12 +141,12 @@ func priced(amounts []member, unit string) ([]v1beta1.PlanCost, error) {
 		}
 		for i := range parsed {
 			if strings.EqualFold(parsed[i].Currency, currency) {
-				return nil, fmt.Errorf("currency %q is there twice", currency)
+				return nil, fmt.Errorf("currency %.16q is there twice", currency)
 			}
 		}
 		value, err := Decimal(string(amount.value))
 		if err != nil {
-			return nil, fmt.Errorf("the amount of %q %w", currency, err)
+			return nil, fmt.Errorf("the amount of %.16q %w", currency, err)
 		}
 		parsed = append(parsed, v1beta1.PlanCost{Currency: currency, Amount: Text(value), Unit: unit})
 	}

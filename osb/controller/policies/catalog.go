@@ -18,7 +18,7 @@ import (
 type slotCatalog struct {
 	// ctx is the pass's: what asks for a plan has none.
 	ctx context.Context //nolint:containedctx // quota.Catalog is pure, and this lives for one look
-	// live finds plans by their IDs: of those of namespaces the cache has no index.
+	// live finds the plans of namespaces by their IDs, as they are now.
 	reader, live client.Reader
 	// rules are those that the plans are held against.
 	rules []policy.Rule

@@ -23,8 +23,8 @@ const ReasonDenied = "PolicyDenied"
 // evaluates the policies again for the objects that a request is built from,
 // before its intent is stored.
 type Rules struct {
-	// Cached reads from the cache. Live finds the plans of namespaces by their IDs, for which the
-	// cache has no index.
+	// Cached reads from the cache. Live finds the plans of namespaces by their IDs, as they
+	// are now.
 	Cached, Live client.Reader
 }
 

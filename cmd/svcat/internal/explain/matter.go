@@ -131,6 +131,7 @@ func unchosen(plan *catalog.Plan) client.Object {
 	bare := &v1beta1.ClusterServicePlan{}
 	bare.Name, bare.ResourceVersion, bare.UID = plan.Object.GetName(), plan.Object.GetResourceVersion(), plan.Object.GetUID()
 	bare.Spec.ExternalID, bare.Spec.Free, bare.Spec.ClusterServiceBrokerName = plan.Spec.ExternalID, plan.Spec.Free, plan.Object.GetBroker().ClusterServiceBrokerName
+	bare.Spec.ExternalMetadata = plan.Spec.ExternalMetadata // whether costs were not read yet
 	bare.Status.Costs, bare.Status.MalformedCosts = plan.Status.Costs, plan.Status.MalformedCosts
 	return bare
 }

@@ -9,7 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/merge"
+	"github.com/defaultplan/defaultplan/resolve"
 )
 
 // layersCases are parameters of class, plan and user.
@@ -138,4 +140,18 @@ func TestDoesTellsNoValue(t *testing.T) {
 	} {
 		assert.Equal(t, want, does(&transform))
 	}
+}
+
+// A free original whose costs no relist has read is taken for unknown by admission, too.
+func TestUnchosenHasUnreadCosts(t *testing.T) {
+	t.Parallel()
+	object := &v1beta1.ClusterServicePlan{}
+	object.Spec.Free = true
+	object.Spec.ExternalMetadata = &runtime.RawExtension{Raw: []byte(`{"costs": [{"amount": {"usd": 465}, "unit": "MONTHLY"}]}`)}
+	plan, _ := catalog.PlanOf(object)
+	s := newSlice()
+	require.NoError(t, s.addOriginal(plan))
+	original, is := s.unchosen()[0].(*v1beta1.ClusterServicePlan)
+	require.True(t, is)
+	assert.Equal(t, resolve.Costs{Unread: true, Free: true}, resolve.PlanFrom(original).Costs)
 }
