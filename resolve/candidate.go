@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
 // A Candidate is a plan, or a class where a name fits several, that a request could have meant.
@@ -27,10 +29,7 @@ type Candidate struct {
 
 // Scope returns the candidate's scope as svcat shows it: "cluster", or "ns (dev)".
 func (c Candidate) Scope() string {
-	if c.Class.Namespace == "" {
-		return "cluster"
-	}
-	return "ns (" + c.Class.Namespace + ")"
+	return v1beta1.PerScope(c.Class.Namespace, "cluster", "ns ("+c.Class.Namespace+")")
 }
 
 func (e *entries) goneFate(p *PlanEntry) string { return "gone: " + e.whyGone(p) }

@@ -8,6 +8,9 @@ type Ref struct {
 	Name      string
 }
 
+// Namespaced says whether the class or plan belongs to a namespace.
+func (r Ref) Namespaced() bool { return r.Namespace != "" }
+
 // A ClassEntry is what a choice needs to know of a service class of either scope.
 type ClassEntry struct {
 	Ref

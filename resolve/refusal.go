@@ -8,6 +8,8 @@ import (
 
 	"github.com/agext/levenshtein"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
 // The paths of the fields that a request is made of, in the spec of an instance and of a binding.
@@ -56,10 +58,7 @@ func (s *search) nothingInClass() *Error {
 
 // InScope says in a sentence where something is: in a namespace, or, without one, in the cluster.
 func InScope(namespace string) string {
-	if namespace == "" {
-		return "in the cluster"
-	}
-	return "in namespace " + strconv.Quote(namespace)
+	return v1beta1.PerScope(namespace, "in the cluster", "in namespace "+strconv.Quote(namespace))
 }
 
 // mostTypos bounds the letters of a long name that may be wrong.

@@ -20,7 +20,7 @@ func (s *search) scope() string {
 
 // visible says that the plan is the cluster's or of the request's namespace.
 func (s *search) visible(p *PlanEntry) bool {
-	return p.Namespace == "" || p.Namespace == s.req.Namespace
+	return !p.Namespaced() || p.Namespace == s.req.Namespace
 }
 
 // agrees says that the plan is of the request's type. Beside a named class a type only describes, and a plan without

@@ -1,6 +1,10 @@
 package resolve
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
 
 // planOfType is rule 4: only a type is given, and the first tier that has any plan decides.
 type planOfType struct{ preference }
@@ -29,10 +33,8 @@ func (t planOfType) decide() (decision, *Error) {
 
 // tiers are those of a namespace and of the cluster, or of the cluster alone where the request has no namespace.
 func (t planOfType) tiers() []Rule {
-	if t.search.req.Namespace == "" {
-		return []Rule{RuleClusterDefault, RuleClusterSuggested}
-	}
-	return []Rule{RuleNamespaceDefault, RuleClusterDefault, RuleNamespaceSuggested, RuleClusterSuggested}
+	return v1beta1.PerScope(t.search.req.Namespace, []Rule{RuleClusterDefault, RuleClusterSuggested},
+		[]Rule{RuleNamespaceDefault, RuleClusterDefault, RuleNamespaceSuggested, RuleClusterSuggested})
 }
 
 func (t planOfType) noDefault() *Error {

@@ -178,14 +178,18 @@ func NewType(namespace string) TypeObject {
 	return &ServiceType{}
 }
 
+// PerScope returns what holds in the scope of a namespace: namespaced, or cluster if namespace is
+// empty.
+func PerScope[T any](namespace string, cluster, namespaced T) T {
+	if namespace == "" {
+		return cluster
+	}
+	return namespaced
+}
+
 // ScopedKind returns a kind in the scope of a namespace: kind itself, or "Cluster" + kind if
 // namespace is empty.
-func ScopedKind(namespace, kind string) string {
-	if namespace == "" {
-		return "Cluster" + kind
-	}
-	return kind
-}
+func ScopedKind(namespace, kind string) string { return PerScope(namespace, "Cluster"+kind, kind) }
 
 var (
 	_ BrokerObject = &ClusterServiceBroker{}

@@ -148,7 +148,7 @@ func (s *rotationResource) succeeds(ctx context.Context, thing *lifecycle.Resour
 		return err
 	}
 	if !b.offering.BindingRotatable() || s.expired() {
-		return b.asks(ctx, instance, found)
+		return b.asks(ctx, thing, instance, found)
 	}
 	if found.Desired, err = b.request.aim(ctx, b.to(instance)); err == nil {
 		found.Desired.Request = lifecycle.Succeeding(b.binding, found.Desired.Request)

@@ -109,7 +109,7 @@ func (a Rights) DefaultNotDecidable(ctx context.Context, user authenticationv1.U
 		return nil, err
 	}
 	return review.Forbidden("DefaultRight", field, "user %q may not decide the default of type %q %s: that takes the right to update %s%s",
-		user.Username, serviceType.Name, suggest.InScope(serviceType.Namespace), suggest.ObjectNamed("ServiceType", serviceType), Because(reason)).
+		user.Username, serviceType.Name, resolve.InScope(serviceType.Namespace), suggest.ObjectNamed("ServiceType", serviceType), Because(reason)).
 		Remedy("an administrator grants it: %s", suggest.GrantDefault(serviceType, user.Username)), nil
 }
 

@@ -75,7 +75,7 @@ func (v *validation) refuseQuota(ctx context.Context, defined *catalog.Definitio
 // refuseParameters holds what the broker would be sent against the plan's schema
 // for bindings.
 func (v *validation) refuseParameters(ctx context.Context, defined *catalog.Definition) (*review.Denial, error) {
-	if !v.tools.Schemas.Checked() {
+	if !v.tools.Schemas.Checked() || adopts(v.write) {
 		return nil, nil
 	}
 	values, err := v.parameters()
@@ -83,7 +83,7 @@ func (v *validation) refuseParameters(ctx context.Context, defined *catalog.Defi
 		return nil, nil //nolint:nilerr // the shape is validated before
 	}
 	spec, applied := v.write.New.Spec, parameters.Applied(v.write.New.Metadata.Annotations)
-	if v.write.Old != nil && applied.Rule == review.RuleRestored {
+	if v.write.Old != nil && !unmarked(v.write) && applied.Rule == review.RuleRestored {
 		// It was bound without the hooks.
 		return nil, nil
 	}

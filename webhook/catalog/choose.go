@@ -218,7 +218,7 @@ func (c *Catalog) recordedPlans(ctx context.Context, found *Slice, from ...clien
 }
 
 func recordedPlan(ctx context.Context, plan resolve.Ref, from []client.Reader) (found Slice, err error) {
-	if plan.Namespace != "" {
+	if plan.Namespaced() {
 		from = from[len(from)-1:]
 	}
 	for _, reader := range from {

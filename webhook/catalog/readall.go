@@ -6,6 +6,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/webhook/coalesce"
 )
@@ -81,10 +82,8 @@ func across(from []Scope, queries ...query) []read {
 // scopesOf are the scopes that a request in namespace can choose from, its own
 // first.
 func scopesOf(reader client.Reader, namespace string) []Scope {
-	if namespace == "" {
-		return []Scope{{Reader: reader}}
-	}
-	return []Scope{{Reader: reader, Namespace: namespace}, {Reader: reader}}
+	cluster := Scope{Reader: reader}
+	return v1beta1.PerScope(namespace, []Scope{cluster}, []Scope{{Reader: reader, Namespace: namespace}, cluster})
 }
 
 // scopeOfClass is the scope in which req names its class.

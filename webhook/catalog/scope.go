@@ -78,10 +78,7 @@ func (s Scope) PlansOf(ctx context.Context, class string) (Slice, error) {
 
 // ClassField is the field by which plans of the scope are found by their class.
 func (s Scope) ClassField() string {
-	if s.Namespace != "" {
-		return v1beta1.FieldServiceClassRefName
-	}
-	return v1beta1.FieldClusterServiceClassRefName
+	return v1beta1.PerScope(s.Namespace, v1beta1.FieldClusterServiceClassRefName, v1beta1.FieldServiceClassRefName)
 }
 
 // planCalled reads the plan of a class with that external name. Only the cache

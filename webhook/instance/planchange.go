@@ -54,7 +54,7 @@ func (m *mutation) replan(ctx context.Context) error {
 // stays as decided, even if it was renamed.
 func (m *mutation) chooseWithin(ctx context.Context, was references.Pair) (resolve.Choice, *review.Denial, error) {
 	newClass, newPlan := renames(m.draft.Write, restore.WithClass), renames(m.draft.Write, restore.WithPlan)
-	namespaced := was.Plan.Namespace != ""
+	namespaced := was.Plan.Namespaced()
 	var choice resolve.Choice
 	req, err := resolve.RequestFor(&m.draft.Spec.PlanReference, m.draft.Req.Namespace, m.draft.Seed())
 	switch {

@@ -23,7 +23,7 @@ const (
 // refuseSecond denies a second default of a type: it names the first, and says
 // how to switch.
 func (c *defaultChange) refuseSecond(plan *turn, after standing, held holding) *review.Denial {
-	where, holder := suggest.InScope(c.at.Namespace), held.by[len(held.by)-1]
+	where, holder := resolve.InScope(c.at.Namespace), held.by[len(held.by)-1]
 	named := fmt.Sprintf("%s/%s (%s)", holder.ClassName, holder.PlanName, suggest.ObjectNamed("ServicePlan", holder.Plan))
 	var denied *review.Denial
 	switch {
@@ -81,7 +81,7 @@ func (c *defaultChange) settle(denied *review.Denial, plan *turn, after standing
 func (c *defaultChange) refuseSecondOfClass(other resolve.PlanEntry) *review.Denial {
 	title := cmp.Or(c.class.ExternalName, other.Class) + "/" + cmp.Or(other.ExternalName, other.Name)
 	return review.Forbidden("ClassDefault", c.field, "class %q has its default %s: %s (%s) is annotated so, and neither of the two has a type",
-		cmp.Or(c.class.ExternalName, other.Class), suggest.InScope(c.at.Namespace), title, suggest.ObjectNamed("ServicePlan", other.Ref)).
+		cmp.Or(c.class.ExternalName, other.Class), resolve.InScope(c.at.Namespace), title, suggest.ObjectNamed("ServicePlan", other.Ref)).
 		Ways("take the other's annotation off first", suggest.PlanOf(&other, &c.class).TakeDefault())
 }
 

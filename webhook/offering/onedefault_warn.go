@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
 	"github.com/defaultplan/defaultplan/webhook/review"
 )
@@ -41,10 +42,7 @@ func (c *defaultChange) warnOfMoves(ctx context.Context, before, after standing,
 // warnOfMove words the consequences for a plan that was the default of its
 // type, and for that type.
 func (c *defaultChange) warnOfMove(plan *turn, holder resolve.Candidate, ofType []resolve.PlanEntry, after standing, decided *review.Result) {
-	in := ""
-	if c.at.Namespace != "" {
-		in = " in namespace " + c.at.Namespace
-	}
+	in := v1beta1.PerScope(c.at.Namespace, "", " in namespace "+c.at.Namespace)
 	none, enters := ", which has none now", ""
 	for _, other := range ofType {
 		moves := slices.ContainsFunc(c.plans, func(moved turn) bool { return moved.Ref == other.Ref })

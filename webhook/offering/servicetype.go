@@ -100,7 +100,7 @@ func (r recordChange) set(ctx context.Context, name string) (*review.Denial, err
 		return nil, err
 	}
 	denied := review.Invalid("RecordUnfit", recordField+".name", "plan %q cannot be the default of type %q %s: %s%s",
-		name, r.of.Name, suggest.InScope(r.of.Namespace), why, planLines(r.candidates(others)))
+		name, r.of.Name, resolve.InScope(r.of.Namespace), why, planLines(r.candidates(others)))
 	return denied.Ways(suggest.WhatThereIs, suggest.Plans(r.of.Namespace)), nil
 }
 

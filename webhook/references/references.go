@@ -36,13 +36,13 @@ func (r Pair) Empty() bool { return r.Plan.Name == "" && r.Class.Name == "" }
 // other.
 func (r Pair) Set(spec *v1beta1.DecidedReference) {
 	*spec = Cleared(spec)
-	if r.Plan.Namespace == "" {
-		spec.ClusterServiceClassRef = &v1beta1.ClusterObjectReference{Name: r.Class.Name}
-		spec.ClusterServicePlanRef = &v1beta1.ClusterObjectReference{Name: r.Plan.Name}
+	if r.Plan.Namespaced() {
+		spec.ServiceClassRef = &v1beta1.LocalObjectReference{Name: r.Class.Name}
+		spec.ServicePlanRef = &v1beta1.LocalObjectReference{Name: r.Plan.Name}
 		return
 	}
-	spec.ServiceClassRef = &v1beta1.LocalObjectReference{Name: r.Class.Name}
-	spec.ServicePlanRef = &v1beta1.LocalObjectReference{Name: r.Plan.Name}
+	spec.ClusterServiceClassRef = &v1beta1.ClusterObjectReference{Name: r.Class.Name}
+	spec.ClusterServicePlanRef = &v1beta1.ClusterObjectReference{Name: r.Plan.Name}
 }
 
 // Field is the field of spec that is about a kind in the scope of a namespace, such as

@@ -7,9 +7,8 @@ import (
 	"github.com/defaultplan/defaultplan/resolve"
 )
 
-// A scope is how sentences and commands name the cluster's catalog, or that of a namespace.
+// A scope is how commands name the cluster's catalog, or that of a namespace.
 type scope struct {
-	sentence string
 	// svcat is its flag, after a space. Without one svcat looks in a namespace first, and what is
 	// there would hide what the cluster has.
 	svcat string
@@ -21,14 +20,9 @@ type scope struct {
 
 // scopeOf is the scope of a namespace, the cluster if it is empty.
 func scopeOf(namespace string) scope {
-	if namespace == "" {
-		return scope{sentence: "in the cluster", svcat: " --cluster", prefix: "cluster"}
-	}
-	return scope{sentence: fmt.Sprintf("in namespace %q", namespace), svcat: " -n " + namespace, kubectl: "-n " + namespace + " "}
+	cluster := scope{svcat: " --cluster", prefix: "cluster"}
+	return v1beta1.PerScope(namespace, cluster, scope{svcat: " -n " + namespace, kubectl: "-n " + namespace + " "})
 }
-
-// InScope is a scope in a sentence.
-func InScope(namespace string) string { return scopeOf(namespace).sentence }
 
 // ObjectNamed is an object in a sentence; kind is that of a namespaced one.
 func ObjectNamed(kind string, ref resolve.Ref) string {

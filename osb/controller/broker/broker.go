@@ -18,18 +18,18 @@ func (k Key) At() types.NamespacedName {
 	return types.NamespacedName{Namespace: k.Namespace, Name: k.Name}
 }
 
+// namespaced says whether the broker belongs to a namespace.
+func (k Key) namespaced() bool { return k.Namespace != "" }
+
 // empty is an object of the broker's kind.
 func (k Key) empty() client.Object { return v1beta1.NewBroker(k.Namespace) }
 
 // String names the broker for people.
 func (k Key) String() string {
-	switch {
-	case k.Name == "":
+	if k.Name == "" {
 		return "none"
-	case k.Namespace == "":
-		return "ClusterServiceBroker " + k.Name
 	}
-	return "ServiceBroker " + k.Namespace + "/" + k.Name
+	return v1beta1.PerScope(k.Namespace, "ClusterServiceBroker "+k.Name, "ServiceBroker "+k.Namespace+"/"+k.Name)
 }
 
 // KeyOf is the broker that a target names, for an object in a namespace.

@@ -124,7 +124,7 @@ func (b *Clients) Client(ctx context.Context, key Key) (*osb.Client, error) {
 		return known, nil
 	}
 	shown, err := b.credentialsOf(ctx, found)
-	if err == nil && key.Namespace != "" {
+	if err == nil && key.namespaced() {
 		err = b.Guard.look(ctx)
 	}
 	if err != nil {
@@ -156,7 +156,7 @@ func (b *Clients) renew(key Key, found Broker, shown brokerCredentials, now time
 	config := b.Config
 	config.URL, config.CABundle, config.InsecureSkipVerify = found.Spec.URL, found.Spec.CABundle, found.Spec.InsecureSkipTLSVerify
 	config.Auth, config.ClientCertificate = shown.auth, shown.certificate
-	if key.Namespace != "" {
+	if key.namespaced() {
 		config.Dial, config.Direct = b.Guard.dial, true
 		config.MaxCatalog, config.MaxCatalogValues, config.MaxPlans = maxTenantCatalog, maxTenantCatalogValues, maxTenantPlans
 		config.MaxValues = maxTenantValues

@@ -79,10 +79,7 @@ func (r *reconciler) delete(ctx context.Context, b Broker) (reconcile.Result, er
 	if err := r.setFinalizers(ctx, b, others); client.IgnoreNotFound(err) != nil {
 		return reconcile.Result{}, err
 	}
-	reason := reasonDeletedCluster
-	if of.Namespace != "" {
-		reason = reasonDeletedNamespaced
-	}
+	reason := v1beta1.PerScope(of.Namespace, reasonDeletedCluster, reasonDeletedNamespaced)
 	r.event(b, corev1.EventTypeNormal, reason, actionDelete, "the broker was let go, with its classes and plans")
 	return reconcile.Result{}, nil
 }
@@ -149,12 +146,8 @@ func (r *reconciler) instancesOf(ctx context.Context, of relist.Broker) ([]types
 	if err != nil {
 		return nil, err
 	}
-	target := v1beta1.BrokerTarget{ServiceBrokerName: of.Name}
-	if of.Namespace == "" {
-		target = v1beta1.BrokerTarget{ClusterServiceBrokerName: of.Name}
-	}
 	found := map[types.NamespacedName]bool{}
-	failures := []error{r.addInstances(ctx, found, of.Namespace, indexes.Target, indexes.TargetValue(&target))}
+	failures := []error{r.addInstances(ctx, found, of.Namespace, indexes.Target, indexes.BrokerValue(of.Namespace, of.Name))}
 	for _, offering := range offerings {
 		failures = append(failures, r.addInstances(ctx, found, offering.Namespace, relist.RefersTo(offering.Kind), offering.Name))
 	}

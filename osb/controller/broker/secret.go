@@ -1,6 +1,7 @@
 package broker
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -26,13 +27,7 @@ type SecretKeeper struct {
 
 // secretOf is the Secret in the namespace of a ServiceBroker that its authInfo names; zero: none.
 func secretOf(b Broker) types.NamespacedName {
-	switch {
-	case b.object.GetNamespace() == "":
-		return types.NamespacedName{}
-	case b.basic.Name != "":
-		return b.basic
-	}
-	return b.bearer
+	return v1beta1.PerScope(b.object.GetNamespace(), types.NamespacedName{}, cmp.Or(b.basic, b.bearer))
 }
 
 // keep adds the finalizer of a broker to its Secret, as it was just read. If it

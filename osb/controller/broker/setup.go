@@ -55,7 +55,7 @@ func Setup(mgr manager.Manager, options Options, fetches *queue.Queues) (func(Ke
 		}
 	}
 	return func(key Key) {
-		namespaced := key.Namespace != ""
+		namespaced := key.namespaced()
 		if reconcilers[namespaced] == nil {
 			return
 		}

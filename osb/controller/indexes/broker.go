@@ -31,7 +31,7 @@ type fieldIndex struct {
 func addBroker(ctx context.Context, indexer client.FieldIndexer) error {
 	indexes := append(offeringIndexes(), referenceIndexes(&v1beta1.ServiceInstance{})...)
 	indexes = append(indexes, referenceIndexes(&v1beta1.ServiceBinding{})...)
-	indexes = append(indexes, fieldIndex{&v1beta1.ServiceInstance{}, Target, targetsOf}, fieldIndex{&v1beta1.ServiceInstance{}, RefusedLeave, refusedLeaveOf})
+	indexes = append(indexes, fieldIndex{&v1beta1.ServiceInstance{}, Target, TargetsOf}, fieldIndex{&v1beta1.ServiceInstance{}, RefusedLeave, refusedLeaveOf})
 	for _, index := range indexes {
 		if err := indexer.IndexField(ctx, index.object, index.field, index.value); err != nil {
 			return fmt.Errorf("cannot index %T by %q: %w", index.object, index.field, err)
@@ -115,8 +115,8 @@ func ClassValue(cluster, local string) string {
 	return "namespace/" + local
 }
 
-// targetsOf are the brokers that an instance was sent to.
-func targetsOf(object client.Object) []string {
+// TargetsOf are the brokers that an instance was sent to, or is being sent to.
+func TargetsOf(object client.Object) []string {
 	instance, is := object.(*v1beta1.ServiceInstance)
 	if !is {
 		return nil
@@ -131,6 +131,11 @@ func targetsOf(object client.Object) []string {
 		}
 	}
 	return values
+}
+
+// BrokerValue is a broker as TargetsOf names it; its namespace is empty for the cluster's.
+func BrokerValue(namespace, name string) string {
+	return TargetValue(new(v1beta1.PerScope(namespace, v1beta1.BrokerTarget{ClusterServiceBrokerName: name}, v1beta1.BrokerTarget{ServiceBrokerName: name})))
 }
 
 // TargetValue is a broker among those of a namespace and the cluster's.

@@ -124,12 +124,12 @@ func (r restrictedReader) List(ctx context.Context, list client.ObjectList, opti
 		return nil
 	case !namespaced:
 		return &BeyondError{kind + " objects", r.scope}
-	case asked.Namespace != "" && !r.scope.Holds(asked.Namespace):
+	case asked.Namespace == "":
+		return r.listAll(ctx, list, options)
+	case !r.scope.Holds(asked.Namespace):
 		return &BeyondError{fmt.Sprintf("%s objects of namespace %q", kind, asked.Namespace), r.scope}
-	case asked.Namespace != "":
-		return r.reader.List(ctx, list, options...)
 	}
-	return r.listAll(ctx, list, options)
+	return r.reader.List(ctx, list, options...)
 }
 
 // listAll concatenates the lists of all namespaces.

@@ -68,13 +68,13 @@ func seen(typ exploredType, plans exploredPlans) state {
 		if !p.there {
 			continue
 		}
-		c := claim{name: nameOf(uint8(i + 1)), annotated: p.annotated, annotatedAt: time.Unix(int64(p.rank), 0)}
+		c := contender{name: nameOf(uint8(i + 1)), annotated: p.annotated, annotatedAt: time.Unix(int64(p.rank), 0)}
 		c.uid = types.UID(c.name)
 		if p.dormant {
 			c.state = planDormant
 		}
 		v.inUse = v.inUse || p.live()
-		v.claims = append(v.claims, c)
+		v.contenders = append(v.contenders, c)
 	}
 	return v
 }

@@ -26,8 +26,8 @@ const (
 	planForeign
 )
 
-// A claim is what a plan says about being the default.
-type claim struct {
+// A contender is what a plan says about being the default.
+type contender struct {
 	name  string
 	uid   types.UID
 	state planState
@@ -59,8 +59,8 @@ type state struct {
 	// awaiting says that the object's status leaves the choice to the operator.
 	awaiting bool
 	// firstRun is when a keeper first ran in the cluster.
-	firstRun time.Time
-	claims   []claim
+	firstRun   time.Time
+	contenders []contender
 }
 
 // A verb is the kind of an action.
@@ -110,11 +110,11 @@ func settle(s state) action {
 	if s.recorded == "" {
 		return s.choose()
 	}
-	i := slices.IndexFunc(s.claims, func(c claim) bool { return c.name == s.recorded })
+	i := slices.IndexFunc(s.contenders, func(c contender) bool { return c.name == s.recorded })
 	if i < 0 {
 		return s.succeed("it does not exist")
 	}
-	holder := s.claims[i]
+	holder := s.contenders[i]
 	switch {
 	case holder.state == planLeaving:
 		return s.succeed("it is being deleted")
@@ -145,7 +145,7 @@ func (s state) choose() action {
 // legacy says whether several plans were annotated before the first keeper ran:
 // only the operator can choose among them. Once status says so it stays,
 // because any later edit can renew the time of an annotation.
-func (s state) legacy(annotated []claim) bool {
+func (s state) legacy(annotated []contender) bool {
 	return s.awaiting || annotated[1].annotatedAt.Before(s.firstRun)
 }
 
@@ -168,7 +168,7 @@ func (s state) outlast() action {
 
 // agree has the annotations follow the record of a live plan. The plan's own
 // comes first: if it is taken off from then on, that counts.
-func (s state) agree(holder claim) action {
+func (s state) agree(holder contender) action {
 	switch {
 	case !holder.annotated:
 		// A user wrote the record, and it is not confirmed, or it would have
@@ -177,7 +177,7 @@ func (s state) agree(holder claim) action {
 	case !s.confirmed:
 		return action{verb: confirmRecord, plan: holder.name}
 	}
-	for _, other := range s.claims {
+	for _, other := range s.contenders {
 		if other.annotated && other.name != holder.name && other.state != planLeaving {
 			return action{verb: unannotatePlan, plan: other.name}
 		}
@@ -198,14 +198,14 @@ func (s state) keep() action {
 
 // annotated are the live plans that claim to be the default, the first to claim
 // it first.
-func (s state) annotated() []claim {
-	var found []claim
-	for _, c := range s.claims {
+func (s state) annotated() []contender {
+	var found []contender
+	for _, c := range s.contenders {
 		if c.annotated && c.state == planLive {
 			found = append(found, c)
 		}
 	}
-	slices.SortFunc(found, func(a, b claim) int {
+	slices.SortFunc(found, func(a, b contender) int {
 		return cmp.Or(a.annotatedAt.Compare(b.annotatedAt), compareVersions(a.version, b.version),
 			strings.Compare(string(a.uid), string(b.uid)), strings.Compare(a.name, b.name))
 	})

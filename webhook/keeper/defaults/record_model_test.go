@@ -73,7 +73,7 @@ func (s snapshot) state(first time.Time) state {
 			continue
 		}
 		v.inUse = v.inUse || p.state == planLive
-		v.claims = append(v.claims, claim{
+		v.contenders = append(v.contenders, contender{
 			name: name, uid: types.UID(fmt.Sprint(p.uid)), state: p.state, annotated: p.annotated, annotatedAt: time.Unix(int64(p.at), 0),
 		})
 	}

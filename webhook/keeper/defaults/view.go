@@ -146,15 +146,15 @@ func (v *typeView) state(firstRun time.Time) state {
 	s := state{
 		exists: v.kept.there(), ending: v.kept.ending(), ours: v.kept.ours(), recorded: v.kept.recorded(),
 		confirmed: v.kept.confirmed(), followed: v.kept.followed(), awaiting: v.kept.awaiting(), firstRun: firstRun,
-		claims: make([]claim, 0, len(v.plans)),
+		contenders: make([]contender, 0, len(v.plans)),
 	}
 	for i := range v.classes {
 		s.inUse = s.inUse || (v.classes[i].Type == v.at.Name && v.classes[i].Gone == "")
 	}
 	for i := range v.plans {
-		c := v.plans[i].claim(v.at.Name, classes[v.plans[i].Class])
+		c := v.plans[i].contender(v.at.Name, classes[v.plans[i].Class])
 		s.inUse = s.inUse || c.state == planLive
-		s.claims = append(s.claims, c)
+		s.contenders = append(s.contenders, c)
 	}
 	return s
 }
@@ -167,10 +167,10 @@ func (v *typeView) classesByName() map[string]*resolve.ClassEntry {
 	return named
 }
 
-// claim is what a plan of that class, nil if it is absent, says about being the
+// contender is what a plan of that class, nil if it is absent, says about being the
 // default of a type.
-func (p *planObject) claim(serviceType string, class *resolve.ClassEntry) claim {
-	c := claim{name: p.Name, uid: p.object.GetUID(), state: p.state(serviceType, class), annotated: p.Default}
+func (p *planObject) contender(serviceType string, class *resolve.ClassEntry) contender {
+	c := contender{name: p.Name, uid: p.object.GetUID(), state: p.state(serviceType, class), annotated: p.Default}
 	if c.annotated {
 		c.annotatedAt, c.version = annotatedAt(p.object), p.object.GetResourceVersion()
 	}

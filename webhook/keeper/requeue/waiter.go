@@ -102,7 +102,7 @@ func planWaitsFor(names *v1beta1.PlanReference, serviceType string, selector *me
 // admission from deciding it. A binding of the retired catalog whose broker was
 // called is never decided.
 func bindingWaitsFor(binding *v1beta1.ServiceBinding) []key {
-	if begun(&binding.Status) {
+	if binding.Status.Started() {
 		return nil
 	}
 	if binding.Dedicated() {
@@ -125,13 +125,6 @@ func instanceOf(binding *v1beta1.ServiceBinding) (client.ObjectKey, bool) {
 		return client.ObjectKey{}, false
 	}
 	return binding.InstanceKey(), true
-}
-
-// begun says whether a broker was called for the binding, whatever the outcome.
-func begun(status *v1beta1.ServiceBindingStatus) bool {
-	untouched := status.UnbindStatus == "" || status.UnbindStatus == v1beta1.UnbindNotRequired
-	return !untouched || status.AsyncOpInProgress || status.OrphanMitigationInProgress ||
-		status.CurrentOperation != "" || status.ExternalProperties != nil
 }
 
 // renewed says whether a waiting object changed what it waits for. The hooks

@@ -69,7 +69,7 @@ func wakesOfInstance(at client.ObjectKey, instance *controller.InstanceView) []k
 
 // namesOf are the keys of a class: each name that an instance can call it by.
 func namesOf(class *resolve.ClassEntry) []key {
-	namespaced := class.Namespace != ""
+	namespaced := class.Namespaced()
 	keys := []key{classKey(namespaced, resolve.ByName, class.Name)}
 	if class.ExternalName != "" {
 		keys = append(keys, classKey(namespaced, resolve.ByExternalName, class.ExternalName))

@@ -63,7 +63,7 @@ func choices(entries *resolve.Catalog) map[resolve.Ref]resolve.Choice {
 
 // seenFrom is the part of a catalog that an instance of a scope and type chooses from.
 func seenFrom(group resolve.Ref, parts map[resolve.Ref]*resolve.Catalog) resolve.Catalog {
-	if cluster := parts[resolve.Ref{Name: group.Name}]; group.Namespace != "" && cluster != nil {
+	if cluster := parts[resolve.Ref{Name: group.Name}]; group.Namespaced() && cluster != nil {
 		return Joined(parts[group], cluster)
 	}
 	return *parts[group]

@@ -97,9 +97,8 @@ func (f Finder) PlanOf(ctx context.Context, class Class, name string) (Plan, err
 		}
 	}
 	wanted := NameError{Kind: "plan", Name: name, Where: "class " + nameOf(f, class)}
-	if namespace := class.Object.GetNamespace(); namespace != "" {
-		wanted.Where += " of " + cli.ScopeOf(namespace).String()
-	}
+	namespace := class.Object.GetNamespace()
+	wanted.Where += v1beta1.PerScope(namespace, "", " of "+cli.ScopeOf(namespace).String())
 	return pick(fit, wanted, func() ([]string, error) { return namesOf(f, all), nil })
 }
 

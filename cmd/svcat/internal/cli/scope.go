@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
 // A Scope is where to look for objects of the kinds that exist in both scopes: in the
@@ -19,7 +21,7 @@ type Scope struct {
 
 // ScopeOf is the scope of a namespace alone, or of the cluster if namespace is empty.
 func ScopeOf(namespace string) Scope {
-	return Scope{Cluster: namespace == "", Namespaces: namespace != "", Namespace: namespace}
+	return v1beta1.PerScope(namespace, Scope{Cluster: true}, Scope{Namespaces: true, Namespace: namespace})
 }
 
 // EveryNamespace says that it is all namespaces that are looked in.
@@ -54,12 +56,7 @@ func (s Scope) String() string {
 
 // NamespaceFlag is what names the scope of a namespace to a command, as in " -n dev"; empty
 // for the cluster, which needs no flag.
-func NamespaceFlag(namespace string) string {
-	if namespace == "" {
-		return ""
-	}
-	return " -n " + namespace
-}
+func NamespaceFlag(namespace string) string { return v1beta1.PerScope(namespace, "", " -n "+namespace) }
 
 // Qualified is a name with its namespace, as NAMESPACE/NAME; that of the cluster's has none.
 func Qualified(namespace, name string) string {

@@ -174,12 +174,7 @@ func (s *standing) title(name string) string {
 func (s *standing) kind() string { return s.at.Name + in(s.at.Namespace) }
 
 // in is the namespace in a sentence; the cluster is not told.
-func in(namespace string) string {
-	if namespace == "" {
-		return ""
-	}
-	return " in namespace " + namespace
-}
+func in(namespace string) string { return v1beta1.PerScope(namespace, "", " in namespace "+namespace) }
 
 func typeAt(at client.ObjectKey) client.Object { return named(v1beta1.NewType(at.Namespace), at) }
 

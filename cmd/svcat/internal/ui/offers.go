@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/remedy"
@@ -50,11 +51,7 @@ const plansPath = "/plans/"
 
 // pathOf is the path of a plan's page.
 func pathOf(plan resolve.Ref) string {
-	scope := ofCluster
-	if plan.Namespace != "" {
-		scope = ofNamespace
-	}
-	return plansPath + scope + "/" + url.PathEscape(plan.Name)
+	return plansPath + v1beta1.PerScope(plan.Namespace, ofCluster, ofNamespace) + "/" + url.PathEscape(plan.Name)
 }
 
 // A market reads the catalog that an instance in a namespace chooses from: the cluster's, and
