@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve/costs"
@@ -83,6 +84,16 @@ func TestParse(t *testing.T) {
 			assert.Equal(t, tc.want, strings.Join(words, "; "), tc.reason)
 		})
 	}
+}
+
+// What a cache keeps of metadata is asked for at each review.
+//
+//nolint:paralleltest // AllocsPerRun counts what the whole process allocates.
+func TestNamedOfTheCache(t *testing.T) {
+	kept := costs.Slim(&runtime.RawExtension{Raw: []byte(`{"costs": [{"amount": {"usd": 1}, "unit": "u"}]}`)})
+	require.True(t, costs.Named(kept.Raw))
+	assert.Zero(t, testing.AllocsPerRun(100, func() { costs.Named(kept.Raw) }), "it is not parsed")
+	assert.Nil(t, costs.Slim(&runtime.RawExtension{Raw: []byte(`{"displayName": "small"}`)}))
 }
 
 func currencies(n int) string {

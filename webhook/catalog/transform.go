@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+	"unique"
 
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -17,8 +18,8 @@ import (
 const digestPrefix = `"sha256:`
 
 // Slim removes from an object what admission never reads from its cache:
-// managedFields, the broker's metadata but for whether it names costs, and the schemas, which a digest
-// replaces. So a catalog of 100,000 plans fits in memory.
+// managedFields, descriptions, the broker's metadata but for whether it names costs, and the schemas, which a
+// digest replaces. So a catalog of 100,000 plans fits in memory.
 func Slim(object any) (any, error) {
 	if o, ok := object.(client.Object); ok {
 		o.SetManagedFields(nil)
@@ -26,13 +27,15 @@ func Slim(object any) (any, error) {
 	}
 	switch o := object.(type) {
 	case *v1beta1.ClusterServiceClass:
-		o.Spec.ExternalMetadata = nil
+		o.Spec.ExternalMetadata, o.Spec.Description = nil, ""
 	case *v1beta1.ServiceClass:
-		o.Spec.ExternalMetadata = nil
+		o.Spec.ExternalMetadata, o.Spec.Description = nil, ""
 	case *v1beta1.ClusterServicePlan:
 		slimPlan(&o.Spec.CommonServicePlanSpec)
+		share(&o.Kind, &o.APIVersion, &o.Spec.ServiceType, &o.Spec.ClusterServiceBrokerName, &o.Spec.ClusterServiceClassRef.Name)
 	case *v1beta1.ServicePlan:
 		slimPlan(&o.Spec.CommonServicePlanSpec)
+		share(&o.Kind, &o.APIVersion, &o.Spec.ServiceType, &o.Spec.ServiceBrokerName, &o.Spec.ServiceClassRef.Name)
 	case *v1beta1.ServiceInstance:
 		// Only the keeper caches instances, and only reads what they wait for.
 		o.Spec.Parameters, o.Spec.ParametersFrom, o.Spec.UserInfo = nil, nil, nil
@@ -57,7 +60,16 @@ func slimBinding(binding *v1beta1.ServiceBinding) {
 	}
 }
 
+// share replaces strings that many plans have in common by one copy. It finds the copy only until the next
+// garbage collection, which suffices for most objects of one list.
+func share(texts ...*string) {
+	for _, text := range texts {
+		*text = unique.Make(*text).Value()
+	}
+}
+
 func slimPlan(spec *v1beta1.CommonServicePlanSpec) {
+	spec.Description = ""
 	spec.ExternalMetadata = costs.Slim(spec.ExternalMetadata)
 	for _, schema := range []**runtime.RawExtension{
 		&spec.InstanceCreateParameterSchema, &spec.InstanceUpdateParameterSchema, &spec.ServiceBindingCreateParameterSchema,
