@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -61,7 +62,7 @@ func NewRecorder(ctx context.Context, mgr manager.Manager, source string, while 
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a client of events: %w", err)
 	}
-	sink := eventSink{EventSink: &clientevents.EventSinkImpl{Interface: made}, namespaces: mgr.GetClient()}
+	sink := newSink(&clientevents.EventSinkImpl{Interface: made}, mgr.GetClient())
 	ctx = log.IntoContext(context.WithoutCancel(ctx), mgr.GetLogger().WithName("events"))
 	recorder, stop, err := recordTo(ctx, sink, mgr.GetScheme(), source)
 	if err != nil {
@@ -118,6 +119,11 @@ type eventSink struct {
 	clientevents.EventSink
 
 	namespaces client.Reader
+	begun      *begun
+}
+
+func newSink(sink clientevents.EventSink, namespaces client.Reader) eventSink {
+	return eventSink{EventSink: sink, namespaces: namespaces, begun: &begun{series: map[client.ObjectKey]bool{}}}
 }
 
 // Create sends an event, unless its namespace is being deleted. If the
@@ -134,4 +140,48 @@ func (s eventSink) Create(ctx context.Context, event *eventsv1.Event) (*eventsv1
 		return event, nil // it began to be deleted, or was, since the cache heard of it
 	}
 	return created, err //nolint:wrapcheck // client-go tells by its type whether to try again
+}
+
+// firstCount is the count of a series that begins. client-go writes the series again once it ended, which
+// it looks for every few minutes, as soon as six are over since the last event.
+const (
+	firstCount  = 2
+	seriesEnded = 5 * time.Minute
+)
+
+// begun are the series that were written, and whose end was not: as many as client-go holds. Its key is
+// an event's namespace and name.
+type begun struct {
+	mutex  sync.Mutex
+	series map[client.ObjectKey]bool
+}
+
+// Patch sends what a series of events has become, unless it ended as it began and that was written: of
+// thousands of objects that failed twice each that would be thousands of requests in one moment, for nothing.
+func (s eventSink) Patch(ctx context.Context, event *eventsv1.Event, data []byte) (*eventsv1.Event, error) {
+	at := client.ObjectKeyFromObject(event)
+	if s.begun.take(at) && event.Series != nil && event.Series.Count == firstCount {
+		return event, nil
+	}
+	patched, err := s.EventSink.Patch(ctx, event, data)
+	// A beginning that took so long to be written may follow its end, after which nothing is taken out.
+	if err == nil && event.Series != nil && time.Since(event.Series.LastObservedTime.Time) < seriesEnded {
+		s.begun.add(at)
+	}
+	return patched, err //nolint:wrapcheck // client-go tells by its type whether to try again
+}
+
+func (b *begun) add(at client.ObjectKey) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	b.series[at] = true
+}
+
+// take says whether a series is among them, and takes it out.
+func (b *begun) take(at client.ObjectKey) bool {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	is := b.series[at]
+	delete(b.series, at)
+	return is
 }

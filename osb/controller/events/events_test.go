@@ -2,11 +2,13 @@ package events
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
@@ -77,8 +79,24 @@ type sentEvents struct {
 
 	mutex   sync.Mutex
 	created []eventsv1.Event
-	patched int
-	err     error
+	// patched are the counts of series, and until then no patch is taken.
+	patched []int32
+	until   time.Time
+	// takes is how long a patch takes.
+	takes time.Duration
+	err   error
+}
+
+func (s *sentEvents) down(until time.Time) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	s.until = until
+}
+
+func (s *sentEvents) counts() []int32 {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.patched
 }
 
 func (s *sentEvents) Create(_ context.Context, event *eventsv1.Event) (*eventsv1.Event, error) {
@@ -89,9 +107,13 @@ func (s *sentEvents) Create(_ context.Context, event *eventsv1.Event) (*eventsv1
 }
 
 func (s *sentEvents) Patch(_ context.Context, event *eventsv1.Event, _ []byte) (*eventsv1.Event, error) {
+	time.Sleep(s.takes) // in the bubble's time
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
-	s.patched++
+	if time.Now().Before(s.until) {
+		return nil, errors.New("the connection was refused")
+	}
+	s.patched = append(s.patched, event.Series.Count)
 	return event, s.err
 }
 
@@ -112,13 +134,59 @@ func TestEventsOfOneObjectAreASeries(t *testing.T) {
 			synctest.Wait()
 		}
 		require.Len(t, sent.created, 1)
-		assert.Equal(t, 1, sent.patched, "the second one makes a series of it, which is written again in a while")
+		assert.Equal(t, []int32{2}, sent.counts(), "the second one makes a series of it, which is written again in a while")
 		assert.Equal(t, corev1.ObjectReference{APIVersion: "servicecatalog.k8s.io/v1beta1", Kind: "ServiceInstance", Namespace: "n", Name: "i", UID: "u"}, sent.created[0].Regarding)
 		told.Tell(&v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "i", UID: "another"}}, &lifecycle.Event{Warning: true, Reason: "Failed"})
 		told.Tell(&v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "i", UID: "u"}}, &lifecycle.Event{Warning: true, Reason: "Gone"})
 		synctest.Wait()
 		assert.Len(t, sent.created, 3)
 	})
+}
+
+// The end of a series is written where it says more than its beginning: thousands of objects that
+// failed twice would be written once more for nothing. The beginning is written also if that takes time.
+func TestTheEndOfASeriesIsWrittenOnce(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason string
+		// failures are told every five seconds, the first at the start plus first.
+		failures int
+		first    time.Duration
+		// down is how long from then no patch is taken, and takes how long each takes.
+		down, takes time.Duration
+		counts      []int32
+	}{
+		"One":       {reason: "it is no series", failures: 1},
+		"Two":       {reason: "its end says nothing more", failures: 2, first: time.Minute, counts: []int32{2}},
+		"TwoLate":   {reason: "client-go looks for its end as soon as six minutes are over", failures: 2, first: 5*time.Minute + 50*time.Second, counts: []int32{2}},
+		"Three":     {reason: "the end has a higher count", failures: 3, first: time.Minute, counts: []int32{2, 3}},
+		"NotAtOnce": {reason: "the beginning is tried again", failures: 2, down: 50 * time.Second, counts: []int32{2}},
+		"Slow":      {reason: "the end comes before the beginning was written", failures: 2, takes: 10 * time.Minute, counts: []int32{2, 2}},
+		"NotAtAll":  {reason: "client-go gave the beginning up, and writes the end", failures: 2, down: 5 * time.Minute, counts: []int32{2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				scheme, sent := runtime.NewScheme(), &sentEvents{takes: tc.takes}
+				require.NoError(t, v1beta1.AddToScheme(scheme))
+				sink := newSink(sent, fake.NewClientBuilder().Build())
+				recorder, stop, err := recordTo(t.Context(), sink, scheme, Source)
+				require.NoError(t, err)
+				defer stop()
+				time.Sleep(tc.first) // in the bubble's time, as below
+				sent.down(time.Now().Add(tc.down))
+				for range tc.failures {
+					(&Events{Recorder: recorder}).Tell(&v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "i", UID: "u"}}, &lifecycle.Event{Warning: true, Reason: "Failed"})
+					synctest.Wait()
+					time.Sleep(5 * time.Second)
+				}
+				time.Sleep(time.Hour)
+				synctest.Wait()
+				assert.Equal(t, tc.counts, sent.counts(), tc.reason)
+				assert.Empty(t, sink.begun.series, "what ended is forgotten")
+			})
+		})
+	}
 }
 
 func TestNoEventIsMadeInANamespaceThatEnds(t *testing.T) {
@@ -147,7 +215,7 @@ func TestNoEventIsMadeInANamespaceThatEnds(t *testing.T) {
 			).Build()
 			sent := &sentEvents{err: tc.answer}
 			event := &eventsv1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: tc.namespace, Name: "e"}}
-			got, err := eventSink{sent, namespaces}.Create(t.Context(), event)
+			got, err := newSink(sent, namespaces).Create(t.Context(), event)
 			assert.Equal(t, tc.err, err, tc.reason)
 			assert.Len(t, sent.created, tc.sent, tc.reason)
 			assert.Equal(t, event, got)
