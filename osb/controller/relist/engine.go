@@ -226,7 +226,7 @@ func (r *run) settleClass(ctx context.Context, class *Class, plans []outcome) {
 // already. The returned object is nil if the relist may not write it.
 func (r *run) settle(ctx context.Context, object *Object) (*found, outcome) {
 	live, err := r.find(ctx, object)
-	if err == nil && live != nil && live.removed && claimOn(r.broker, live, object).moved {
+	if err == nil && live != nil && live.removed && ownershipOf(r.broker, live, object).moved {
 		// The cache may not have its deletion yet.
 		live, err = lookUp(ctx, r.Live, object)
 	}
@@ -234,12 +234,12 @@ func (r *run) settle(ctx context.Context, object *Object) (*found, outcome) {
 		r.fail(err)
 		return nil, hasFailed
 	}
-	switch claim := claimOn(r.broker, live, object); {
-	case claim.leave:
+	switch ownership := ownershipOf(r.broker, live, object); {
+	case ownership.leave:
 		return nil, stands
-	case claim.skip != "":
-		r.skip(object, claim.skip)
-		if claim.moved {
+	case ownership.skip != "":
+		r.skip(object, ownership.skip)
+		if ownership.moved {
 			r.move(live)
 		}
 		return nil, wasSkipped

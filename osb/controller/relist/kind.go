@@ -61,10 +61,7 @@ const (
 
 // kindsOf are the kinds of the classes and plans of a scope.
 func kindsOf(namespace string) (class, plan Kind) {
-	if namespace == "" {
-		return ClusterServiceClass, ClusterServicePlan
-	}
-	return ServiceClass, ServicePlan
+	return api.PerScope(namespace, ClusterServiceClass, ServiceClass), api.PerScope(namespace, ClusterServicePlan, ServicePlan)
 }
 
 // A Broker is the part of a broker that decides how its catalog is applied.
@@ -97,12 +94,7 @@ func BrokerOf(object client.Object) (Broker, error) {
 }
 
 // kind is the kind of the broker.
-func (b *Broker) kind() string {
-	if b.Namespace == "" {
-		return "ClusterServiceBroker"
-	}
-	return "ServiceBroker"
-}
+func (b *Broker) kind() string { return api.ScopedKind(b.Namespace, "ServiceBroker") }
 
 // nameOf is the name of the object of an ID.
 func (b *Broker) nameOf(kind Kind, id string) string {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/lru"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 )
@@ -76,12 +77,37 @@ func fieldsWhere(entries []metav1.ManagedFieldsEntry, is func(*metav1.ManagedFie
 		if entry.Subresource != "" || entry.FieldsV1 == nil || !is(entry) {
 			continue
 		}
-		var tree map[string]any
-		if json.Unmarshal(entry.FieldsV1.GetRawBytes(), &tree) == nil {
-			addLeaves(fields, "", tree)
+		for path := range leavesOf(entry.FieldsV1.GetRawString()) {
+			fields[path] = true
 		}
 	}
 	return fields
+}
+
+// Plans of one catalog own the same fields, and so have the same text: the last ones are kept, none of
+// them long.
+const (
+	keptTexts   = 256
+	longestText = 8 << 10
+)
+
+var knownLeaves = lru.New(keptTexts)
+
+// leavesOf are the leaves of a text of managedFields, none if it cannot be read. The set is not to be
+// changed.
+func leavesOf(text string) fieldSet {
+	if known, is := knownLeaves.Get(text); is {
+		return known.(fieldSet) //nolint:forcetypeassert // nothing else is kept
+	}
+	leaves := fieldSet{}
+	var tree map[string]any
+	if json.Unmarshal([]byte(text), &tree) == nil {
+		addLeaves(leaves, "", tree)
+	}
+	if len(text) <= longestText {
+		knownLeaves.Add(text, leaves)
+	}
+	return leaves
 }
 
 // addLeaves adds the paths of a tree's leaves. The dot stands for the container

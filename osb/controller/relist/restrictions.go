@@ -52,10 +52,7 @@ func (r *Restrictions) planTaken(plan *Object, name string, free bool) bool {
 	if r == nil || len(r.plans) == 0 {
 		return true
 	}
-	class := "spec.clusterServiceClass.name"
-	if plan.Namespace != "" {
-		class = "spec.serviceClass.name"
-	}
+	class := api.PerScope(plan.Namespace, "spec.clusterServiceClass.name", "spec.serviceClass.name")
 	return allMatch(r.plans, labels.Set{
 		"name": plan.Name, "spec.externalName": name, "spec.externalID": plan.ExternalID,
 		"spec.free": strconv.FormatBool(free), class: plan.Class,

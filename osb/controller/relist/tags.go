@@ -120,18 +120,18 @@ func planTags(plan *osb.Plan) []string {
 // suggestedOf is the ID of the plan that a service suggests, if it is one. What plans
 // say of themselves comes before what the service says.
 func suggestedOf(service *osb.Service, of tags, plans []readPlan, notes *notes) string {
-	var claims []*readPlan
+	var suggested []*readPlan
 	for i := range plans {
-		if plans[i].claims() {
-			claims = append(claims, &plans[i])
+		if plans[i].isSuggested() {
+			suggested = append(suggested, &plans[i])
 		}
 	}
 	switch {
-	case len(claims) == 1:
-		return claims[0].ID
-	case len(claims) > 1:
+	case len(suggested) == 1:
+		return suggested[0].ID
+	case len(suggested) > 1:
 		var names []string
-		for _, plan := range claims {
+		for _, plan := range suggested {
 			names = append(names, plan.Name)
 		}
 		notes.addf("none of its plans is taken as suggested, because several are: %s", cut(strings.Join(names, ", "), maxReason))
@@ -140,8 +140,8 @@ func suggestedOf(service *osb.Service, of tags, plans []readPlan, notes *notes) 
 	return suggestedByService(service, of.suggested, plans, notes)
 }
 
-// claims says that a plan is suggested by its own tags.
-func (p *readPlan) claims() bool {
+// isSuggested says that a plan is suggested by its own tags.
+func (p *readPlan) isSuggested() bool {
 	switch said := p.tags.suggested; {
 	case strings.EqualFold(said, yes), said != "" && said == p.Name:
 		return true

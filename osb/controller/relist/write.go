@@ -131,10 +131,7 @@ func (r *run) refused(err error, live *found, p proposal) string {
 	if suggested == "" || live.GetAnnotations()[api.AnnotationDefaultPlan] != yes || !ofType(err) {
 		return "what it suggests is refused: " + cut(err.Error(), maxReason)
 	}
-	place := "--cluster"
-	if r.broker.Namespace != "" {
-		place = "-n " + r.broker.Namespace
-	}
+	place := api.PerScope(r.broker.Namespace, "--cluster", "-n "+r.broker.Namespace)
 	return fmt.Sprintf("it is annotated as the default, and its type would make it that of %q, which a broker may not decide: take the annotation off, `svcat sync broker %s %s`, and set it again",
 		suggested, r.broker.Name, place)
 }

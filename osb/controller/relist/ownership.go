@@ -7,8 +7,8 @@ import (
 	"github.com/defaultplan/defaultplan/osb"
 )
 
-// A claim says whether the relist may write a stored object.
-type claim struct {
+// An ownership says whether the relist may write a stored object.
+type ownership struct {
 	// leave says that a user excluded it from relists.
 	leave bool
 	// skip says why it is not written, in words; empty: it is.
@@ -18,14 +18,14 @@ type claim struct {
 	moved bool
 }
 
-// claimOn is the claim on an object with the name of a desired one; nil if none
-// exists yet.
-func claimOn(broker *Broker, live *found, object *Object) claim {
+// ownershipOf is the ownership of the object with the name of a desired one, which is nil if
+// none exists yet.
+func ownershipOf(broker *Broker, live *found, object *Object) ownership {
 	switch {
 	case live == nil:
-		return claim{}
+		return ownership{}
 	case live.unmanaged():
-		return claim{leave: true}
+		return ownership{leave: true}
 	case !broker.owns(live) && live.controller() != "":
 		return taken(object, live.controller())
 	case live.copied != "":
@@ -33,19 +33,19 @@ func claimOn(broker *Broker, live *found, object *Object) claim {
 	case live.broker != "" && live.broker != broker.Name:
 		return taken(object, broker.kind()+" "+live.broker)
 	case live.externalID != "" && live.externalID != object.ExternalID:
-		return claim{skip: fmt.Sprintf("%s %q stands for another ID, %q; give the broker a nameSuffix", object.Kind, object.Name, shorten(live.externalID))}
+		return ownership{skip: fmt.Sprintf("%s %q stands for another ID, %q; give the broker a nameSuffix", object.Kind, object.Name, shorten(live.externalID))}
 	case live.class != "" && live.class != object.Class:
 		then := "it is made again once that is gone"
 		if live.hasOthersFields() {
 			then = "others wrote in it, so that it stays; the relist after it was deleted by hand makes it again"
 		}
-		return claim{moved: broker.owns(live), skip: fmt.Sprintf("%s %q belongs to class %q; %s", object.Kind, object.Name, live.class, then)}
+		return ownership{moved: broker.owns(live), skip: fmt.Sprintf("%s %q belongs to class %q; %s", object.Kind, object.Name, live.class, then)}
 	}
-	return claim{}
+	return ownership{}
 }
 
-func taken(object *Object, whose string) claim {
-	return claim{skip: fmt.Sprintf("%s %q belongs to %s; to have both, give the broker a nameSuffix", object.Kind, object.Name, shorten(whose))}
+func taken(object *Object, whose string) ownership {
+	return ownership{skip: fmt.Sprintf("%s %q belongs to %s; to have both, give the broker a nameSuffix", object.Kind, object.Name, shorten(whose))}
 }
 
 // factPaths are the fields that the facts of an object own once they are applied.
@@ -96,10 +96,8 @@ func factAnnotations(object *Object) map[string]any {
 // too; with them, it has nothing to add.
 func lookupLabels(broker *Broker, object *Object) map[string]any {
 	name, _ := object.Facts["externalName"].(string)
-	ofBroker, ofClass := api.LabelClusterServiceBrokerName, api.LabelClusterServiceClassRefName
-	if object.Namespace != "" {
-		ofBroker, ofClass = api.LabelServiceBrokerName, api.LabelServiceClassRefName
-	}
+	ofBroker := api.PerScope(object.Namespace, api.LabelClusterServiceBrokerName, api.LabelServiceBrokerName)
+	ofClass := api.PerScope(object.Namespace, api.LabelClusterServiceClassRefName, api.LabelServiceClassRefName)
 	labels := map[string]any{
 		api.LabelExternalID: api.HashLabelValue(object.ExternalID), api.LabelExternalName: api.HashLabelValue(name), ofBroker: api.HashLabelValue(broker.Name),
 	}
