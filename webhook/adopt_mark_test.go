@@ -71,8 +71,77 @@ func TestMarkComesAndGoes(t *testing.T) {
 	minted := w.created(`{"serviceType":"mysql"}`)
 	w.write(changed(t, minted, `{"metadata":{"annotations":{"`+v1beta1.AnnotationAdopt+`":"false"}}}`), minted).admitted()
 	// An annotation that was stored without the hook denies no later write.
-	marked := changed(t, minted, `{"metadata":{"annotations":{"`+v1beta1.AnnotationAdopt+`":"true"}}}`)
-	w.write(changed(t, marked, `{"spec":{"parameters":{"a":1}}}`), marked).admitted()
+	dedicated := w.write(bindingWith(`{"name":"creds","namespace":"dev"}`, `{"serviceType":"mysql"}`), nil).admitted()
+	for _, stored := range [][]byte{minted, dedicated} {
+		marked := changed(t, stored, `{"metadata":{"annotations":{"`+v1beta1.AnnotationAdopt+`":"true"}}}`)
+		w.write(changed(t, marked, `{"metadata":{"labels":{"a":"b"}}}`), marked).admitted()
+	}
+}
+
+// TestUnmarkedIsValidated: without the mark the parameters would be sent to provision an instance,
+// unless it was adopted before.
+func TestUnmarkedIsValidated(t *testing.T) {
+	t.Parallel()
+	w := stocked(t, db, createSchemaOf("db-small", `{"type":"object","properties":{"size":{"type":"integer"}}}`)).env()
+	const spec = `{"clusterServiceClassExternalName":"db","clusterServicePlanExternalName":"small","externalID":"e-1","parameters":{"size":"large"}}`
+	stored := w.write(instanceWith(markedMeta, spec), nil).admitted()
+	for _, mark := range []string{"null", `"false"`} {
+		o := w.write(changed(t, stored, `{"metadata":{"annotations":{"`+v1beta1.AnnotationAdopt+`":`+mark+`}}}`), stored)
+		require.NotNil(t, o.denied(), mark)
+		assert.Equal(t, "SchemaViolation", o.validate.outcome)
+	}
+	adopted := changed(t, stored, `{"status":{"provisionStatus":"Provisioned"}}`)
+	w.write(changed(t, adopted, `{"metadata":{"annotations":null}}`), adopted).admitted()
+}
+
+// markedBinding is the metadata of a binding that is to be adopted.
+const markedBinding = `{"name":"creds","namespace":"dev","annotations":{"` + v1beta1.AnnotationAdopt + `":"true"}}`
+
+// A binding that is adopted gets no default and no transform of the catalog, and its
+// parameters are held against no schema: it was made with what it has.
+func TestAdoptedBindingIsTakenAsItIs(t *testing.T) {
+	t.Parallel()
+	edits := []func(*stock){
+		bindDefaultsOf("db", `{"ttl":1}`), bindSchemaOf("db-small", `{"type":"object","properties":{"size":{"type":"integer"}}}`), hasInstance("mydb", "db-small"),
+		func(s *stock) {
+			s.plan("db-small").DefaultSecretTransforms = []v1beta1.SecretTransform{{RemoveKey: &v1beta1.RemoveKeyTransform{Key: "a"}}}
+		},
+	}
+	w := stocked(t, db, edits...).env()
+	stored := w.write(bindingWith(markedBinding, `{"instanceRef":{"name":"mydb"},"externalID":"e-1","parameters":{"size":"`+canary+`"}}`), nil).admitted()
+	assert.JSONEq(t, `{"size":"`+canary+`"}`, at(t, stored, "/spec/parameters"))
+	assert.Equal(t, "absent", at(t, stored, "/spec/secretTransforms"))
+	assert.Equal(t, `"e-1"`, at(t, stored, "/spec/externalID"))
+}
+
+// TestUnmarkedBindingIsValidated: without the mark the parameters would be sent to the broker, unless
+// one was called for it before, or the binding waits and gets no plan.
+func TestUnmarkedBindingIsValidated(t *testing.T) {
+	t.Parallel()
+	unmark := func(mark string) string {
+		return `{"metadata":{"annotations":{"` + v1beta1.AnnotationAdopt + `":` + mark + `}}}`
+	}
+	w := stocked(t, db, bindSchemaOf("db-small", `{"type":"object","properties":{"size":{"type":"integer"}}}`), hasInstance("mydb", "db-small")).env()
+	stored := w.write(bindingWith(markedBinding, `{"instanceRef":{"name":"mydb"},"externalID":"e-1","parameters":{"size":"large"}}`), nil).admitted()
+	for _, mark := range []string{"null", `"false"`} {
+		o := w.write(changed(t, stored, unmark(mark)), stored)
+		require.NotNil(t, o.denied(), mark)
+		assert.Equal(t, "SchemaViolation", o.validate.outcome)
+		o = w.write(changed(t, changed(t, stored, unmark(mark)), `{"spec":{"rotation":{"requests":1}}}`), stored)
+		require.NotNil(t, o.denied(), mark)
+	}
+	w.write(changed(t, stored, `{"metadata":{"annotations":null,"deletionTimestamp":"2026-01-01T00:00:00Z"}}`), stored).admitted()
+	w.write(changed(t, stored, `{"metadata":{"annotations":{"example.com/a":"b"}}}`), stored).admitted()
+	adopted := changed(t, stored, `{"status":{"externalProperties":{}}}`)
+	w.write(changed(t, adopted, unmark("null")), adopted).admitted()
+	waits := w.write(bindingWith(markedBinding, `{"instanceRef":{"name":"later"},"externalID":"e-2","parameters":{"size":"large"}}`), nil).admitted()
+	w.write(changed(t, waits, unmark("null")), waits).admitted()
+	waits = changed(t, waits, `{"spec":{"planSelector":{"matchLabels":{"a":"b"}}}}`) // stored without the hooks
+	w.write(changed(t, waits, unmark("null")), waits).admitted()
+	fits := w.write(bindingWith(markedBinding, `{"instanceRef":{"name":"mydb"},"externalID":"e-3","parameters":{"size":3}}`), nil).admitted()
+	for _, mark := range []string{"null", `"false"`, `"true"`} {
+		fits = w.write(changed(t, fits, unmark(mark)), fits).admitted()
+	}
 }
 
 const goldenMarkDenials = "testdata/denials_adopt_mark.golden"
@@ -102,6 +171,21 @@ func TestMarkDenials(t *testing.T) {
 		}},
 		"MistypedPrevention": {"it would protect nothing", func(w *env) *outcome {
 			return w.write(changed(w.tb, instanceOf(byType), `{"metadata":{"annotations":{"`+v1beta1.AnnotationPreventDeletion+`":"yes"}}}`), nil)
+		}},
+		"BindingWithoutID": {"which one?", func(w *env) *outcome { return w.write(bindingWith(markedBinding, toMydb), nil) }},
+		"BindingOnAMinted": {"what it has, it made itself", func(w *env) *outcome {
+			stored := w.write(bindingOf(toMydb), nil).admitted()
+			return w.write(changed(w.tb, stored, `{"metadata":{"annotations":{"`+v1beta1.AnnotationAdopt+`":"true"}}}`), stored)
+		}},
+		"BindingMistyped": {"it would be bound", func(w *env) *outcome {
+			return w.write(changed(w.tb, bindingOf(toMydb), `{"metadata":{"annotations":{"`+v1beta1.AnnotationAdopt+`":"True"}}}`), nil)
+		}},
+		"BindingNoRight": {"to adopt is a right", func(w *env) *outcome {
+			w.reviews.adopting = false
+			return w.write(bindingWith(markedBinding, `{"instanceRef":{"name":"mydb"},"externalID":"e-1"}`), nil)
+		}},
+		"BindingWithItsOwnInstance": {"the instance is a new one", func(w *env) *outcome {
+			return w.write(bindingWith(markedBinding, `{"serviceType":"mysql","externalID":"e-1"}`), nil)
 		}},
 		"NoRight": {"to adopt is a right, mark or not", func(w *env) *outcome {
 			w.reviews.adopting = false

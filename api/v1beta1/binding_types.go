@@ -320,28 +320,9 @@ type ServiceBindingStatus struct {
 	Rotation *BindingRotation `json:"rotation,omitempty"`
 }
 
-// ServiceBindingPropertiesState is what a broker was sent.
-type ServiceBindingPropertiesState struct {
-	// Parameters is the JSON object that was sent; values from Secrets are
-	// replaced by `<redacted>`.
-	// +optional
-	// +structType=atomic
-	// +kubebuilder:pruning:PreserveUnknownFields
-	Parameters *runtime.RawExtension `json:"parameters,omitempty"`
-	// ParameterChecksum is the SHA-256 sum of the parameters with the values
-	// from Secrets, in 64 hexadecimal digits.
-	// +optional
-	// +kubebuilder:validation:MaxLength=64
-	// +kubebuilder:validation:Pattern=`^([0-9a-f]{64})?$`
-	ParameterChecksum string `json:"parameterChecksum,omitempty"`
-	// UserInfo is the user whose request was sent.
-	// +optional
-	UserInfo *UserInfo `json:"userInfo,omitempty"`
-
-	BrokerTarget `json:",inline"`
-
-	// InstanceExternalID is the instance's ID at the broker.
-	// +optional
-	// +kubebuilder:validation:MaxLength=253
-	InstanceExternalID string `json:"instanceExternalID,omitempty"`
+// Started says whether a broker was called for the binding, whatever the outcome: admission decides
+// nothing of it any more.
+func (s *ServiceBindingStatus) Started() bool {
+	untouched := s.UnbindStatus == "" || s.UnbindStatus == UnbindNotRequired
+	return !untouched || s.AsyncOpInProgress || s.OrphanMitigationInProgress || s.CurrentOperation != "" || s.ExternalProperties != nil
 }

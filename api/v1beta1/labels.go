@@ -50,8 +50,8 @@ const (
 	// AnnotationAbandon on an instance or binding that is being deleted lets it go
 	// without its broker; what is there stays.
 	AnnotationAbandon = "servicecatalog.kubernetes.io/abandon"
-	// AnnotationAdopt on an instance with an externalID of the user's says that it
-	// exists at the broker: it is never provisioned.
+	// AnnotationAdopt on an instance or binding with an externalID of the user's says
+	// that it exists at the broker: it is never provisioned or bound.
 	AnnotationAdopt = "servicecatalog.kubernetes.io/adopt"
 	// AnnotationCascade on an instance that is being deleted deletes its bindings.
 	AnnotationCascade = "servicecatalog.kubernetes.io/cascade"
@@ -71,7 +71,8 @@ const (
 	// AnnotationClassName on a plan is the external name of its class, for the column CLASS.
 	AnnotationClassName = "servicecatalog.kubernetes.io/class-name"
 	// AnnotationCredentialsOf on a Secret is the ID at the broker of the binding whose
-	// credentials it holds.
+	// credentials it holds. A user writes it to offer a Secret to a binding that is
+	// adopted.
 	AnnotationCredentialsOf = "servicecatalog.kubernetes.io/credentials-of"
 	// AnnotationIssuedAt on a Secret is when its credentials were stored, in RFC 3339;
 	// AnnotationExpiresAt and AnnotationRenewBefore are the broker's times.

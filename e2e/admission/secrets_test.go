@@ -105,6 +105,53 @@ func TestControllerIsHeldToItsSecrets(t *testing.T) {
 	refusedUnless(t, false, theirs.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(e.Namespace), client.DryRunAll), "delete all")
 }
 
+// TestControllerTakesOverWhatIsOffered: a Secret without an owner whose annotation says that it
+// holds the credentials of a binding may become that binding's, as it is.
+func TestControllerTakesOverWhatIsOffered(t *testing.T) {
+	e := env.New(t)
+	owner := guardSecrets(e)
+	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: e.Namespace, Name: "theirs"}}
+	e.Create(theirs)
+	offered := func(name string) *corev1.Secret {
+		secret := newSecret(e, name, owner, guardedSecret{})
+		secret.Annotations = map[string]string{api.AnnotationCredentialsOf: "their-id"}
+		return secret
+	}
+	for name, tc := range map[string]struct {
+		reason string
+		stored func(*corev1.Secret)
+		change func(*corev1.Secret)
+		may    bool
+	}{
+		"AsItIs":           {reason: "its content stays", may: true},
+		"Unmarked":         {reason: "no user offers it", stored: func(s *corev1.Secret) { s.Annotations = nil }},
+		"MarkedNow":        {reason: "the controller does not offer it", stored: func(s *corev1.Secret) { s.Annotations = nil }, change: func(s *corev1.Secret) { s.Annotations = offered("").Annotations }},
+		"MarkedForAnother": {reason: "nor to another", change: func(s *corev1.Secret) { s.Annotations[api.AnnotationCredentialsOf] = "mine" }},
+		"Written":          {reason: "it is no other's credentials", change: func(s *corev1.Secret) { s.StringData = map[string]string{"a": "c"} }},
+		"Fixed":            {reason: "or made immutable", change: func(s *corev1.Secret) { s.Immutable = new(true) }},
+		"Unowned":          {reason: "it would never go", change: func(s *corev1.Secret) { s.OwnerReferences = nil }},
+		"Owned": {reason: "it is another's", stored: func(s *corev1.Secret) {
+			s.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: theirs.Name, UID: theirs.UID}}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := e.In(t)
+			stored := offered(strings.ToLower(name))
+			if tc.stored != nil {
+				tc.stored(stored)
+			}
+			e.Create(stored)
+			next := stored.DeepCopy()
+			next.Labels = map[string]string{api.LabelManagedBy: api.ManagedByController}
+			next.OwnerReferences = append(next.OwnerReferences, newSecret(e, "", owner, guardedSecrets["Own"]).OwnerReferences...)
+			if tc.change != nil {
+				tc.change(next)
+			}
+			refusedUnless(t, tc.may, e.As(env.ControllerUser).Client().Update(t.Context(), next, client.DryRunAll), tc.reason)
+		})
+	}
+}
+
 // TestControllerKeepsForeignSecrets: of a Secret that is not its own the controller may
 // write the finalizers of brokers, and nothing beside them. It is not parallel, as another test
 // installs the policy too.

@@ -2,6 +2,7 @@ package osb_test
 
 import (
 	"fmt"
+	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -215,6 +216,20 @@ var adoptOperations = map[string]crashOperation{
 	"AdoptShut": {
 		reason: "an instance is taken over unseen", class: shutClass, resource: ofInstances, prepare: wasThere, begin: toProvision,
 		variant: true, moments: crashMoments{"BeforeOutcome": beforeWrite(tells), "AfterOutcome": afterWrite(tells)},
+	},
+	"AdoptBinding": {
+		reason: "credentials are fetched, and taken over", class: openClass, resource: ofBindings, prepare: wasBoundBefore, begin: toBind,
+		moments: crashMoments{
+			"CallArrived": onCall(osbtest.FetchBinding), "BrokerAnswers": onAct(osbtest.FetchBinding),
+			"BeforeOutcome": beforeWrite(concludes(osbtest.FetchBinding)), "AfterOutcome": afterWrite(concludes(osbtest.FetchBinding)),
+		}.and(atSecret),
+	},
+	"AdoptBindingShut": {
+		reason: "a Secret that a user wrote is taken over", class: shutClass, resource: ofBindings, prepare: inTurn(wasBoundBefore, wasOffered), begin: toBind,
+		moments: crashMoments{
+			"BeforeSecret": beforeWrite(secretWrite(http.MethodPut)), "AfterSecret": afterWrite(secretWrite(http.MethodPut)),
+			"BeforeOutcome": beforeWrite(tells), "AfterOutcome": afterWrite(tells),
+		},
 	},
 }
 

@@ -47,6 +47,32 @@ func TestRetireAndAdopt(t *testing.T) {
 	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Deprovision)), "nothing was removed")
 }
 
+// A binding is let go without its broker, and taken over under another name with a Secret that
+// a user writes: it is never asked for again, and stays where it is.
+func TestAdoptBinding(t *testing.T) {
+	t.Parallel()
+	s := newShop(t)
+	s.database("mydb")
+	s.Svcat("bind", "mydb", "--wait")
+	id := s.binding("mydb").Spec.ExternalID
+	s.Svcat("unbind", "mydb", "--abandon", "--yes", "--wait")
+	assert.Contains(t, s.SvcatFails(2, "bind", "mydb", "--adopt"), "--external-id ID")
+	adopt := []string{"bind", "mydb", "--name", "again", "--external-id", id, "--adopt", "--wait"}
+	assert.Contains(t, s.SvcatFails(3, adopt...), "CredentialsMissing: its broker does not let itself be asked for a binding")
+	assert.Contains(t, s.told("describe", "binding", "again"), "not yet; nothing is made")
+	s.Svcat("unbind", "--name", "again", "--wait")
+
+	secret := s.Secret("again")
+	secret.Annotations, secret.StringData = map[string]string{api.AnnotationCredentialsOf: id}, map[string]string{"password": "carried"}
+	s.Create(secret)
+	s.Svcat(adopt...)
+	assert.Equal(t, "true", s.binding("again").Annotations[api.AnnotationAdopt])
+	assert.Contains(t, s.told("describe", "binding", "again"), "yes, its deletion leaves it at the broker")
+	assert.Contains(t, s.Svcat("unbind", "mydb", "--wait"), "again: it was adopted: what broker "+s.Name("azure")+" has of it stays there, under the ID "+id)
+	assert.Len(t, s.broker.Calls(osbtest.Of(osbtest.Bind)), 1, "nothing was made")
+	assert.Empty(t, s.broker.Calls(osbtest.Of(osbtest.Unbind)), "nothing was removed")
+}
+
 // orderer may order instances, and adopt none.
 const orderer = `
 apiVersion: rbac.authorization.k8s.io/v1

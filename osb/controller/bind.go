@@ -32,10 +32,10 @@ type bindResponse struct {
 }
 
 // read is the desired request to the broker, with the plan that the instance
-// has there.
-func (q *bindRequest) read(ctx context.Context, to *bindTarget) (desired *lifecycle.Desired, problem *lifecycle.Problem, err error) {
+// has there. Only what is to be sent is validated by the plan's schema.
+func (q *bindRequest) read(ctx context.Context, to *bindTarget, sends bool) (desired *lifecycle.Desired, problem *lifecycle.Problem, err error) {
 	q.parameters, problem, err = q.reader.Read(ctx, q.binding, q.binding.Spec.Parameters, q.binding.Spec.ParametersFrom)
-	if problem == nil && err == nil {
+	if problem == nil && err == nil && sends {
 		problem, err = q.reader.Unlawful(ctx, &q.parameters, to.offering.Plan.ServiceBindingCreateParameterSchema)
 	}
 	if problem == nil && err == nil {

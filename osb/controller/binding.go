@@ -139,13 +139,18 @@ func (s *bindingResource) prepare(ctx context.Context, d *lifecycle.Decision) (l
 	return reply, reply.Err != nil
 }
 
-// call makes the one call of a decision, and keeps what the broker gives.
+// call makes the one call of a decision, and keeps what the broker gives, unless it is not what
+// is to be adopted.
 func (s *bindingResource) call(ctx context.Context, broker *osb.Client, d *lifecycle.Decision) lifecycle.CallResult {
 	reply, given := s.request.call(ctx, broker, d)
-	if given != nil {
-		given.call.Origin = s.provenance()
-		s.deposit.Keep(ctx, &given.call, given.binding, &reply)
+	if given == nil {
+		return reply
 	}
+	if reply.Found = s.found(d, given.binding); reply.Found != nil && reply.Found.Difference != "" {
+		return reply
+	}
+	given.call.Origin = s.provenance()
+	s.deposit.Keep(ctx, &given.call, given.binding, &reply)
 	return reply
 }
 

@@ -147,7 +147,10 @@ func (s *bindingResource) resolveRefs(ctx context.Context, thing *lifecycle.Reso
 			return err
 		}
 	}
-	return s.asks(ctx, instance, found)
+	if err := s.asks(ctx, thing, instance, found); err != nil {
+		return err
+	}
+	return s.supplied(ctx, thing, found)
 }
 
 // unable says why nothing can be bound now.
@@ -203,9 +206,10 @@ func (s *bindingResource) to(instance *v1beta1.ServiceInstance) *bindTarget {
 	return &bindTarget{binding: s.binding, instance: instance, offering: s.offering}
 }
 
-// asks is the desired request to the broker, if its parameters can be read.
-func (s *bindingResource) asks(ctx context.Context, instance *v1beta1.ServiceInstance, found *inputs) (err error) {
-	found.Desired, found.Problem, err = s.request.read(ctx, s.to(instance))
+// asks is the desired request to the broker, if its parameters can be read. An adoption sends none.
+func (s *bindingResource) asks(ctx context.Context, thing *lifecycle.Resource, instance *v1beta1.ServiceInstance, found *inputs) (err error) {
+	sends := thing.Rotating || !thing.Adopts()
+	found.Desired, found.Problem, err = s.request.read(ctx, s.to(instance), sends)
 	return err
 }
 
@@ -227,7 +231,7 @@ func (s *bindingResource) offered(ctx context.Context, thing *lifecycle.Resource
 // it they would count as lost.
 func mayBeFetched(t *lifecycle.Resource) bool {
 	r := &t.Record
-	return !t.Deleting && (r.Exists || r.FetchRequired || r.Async && r.Operation == lifecycle.Provisioning)
+	return !t.Deleting && (r.Exists || r.FetchRequired || t.Adopts() || r.Async && r.Operation == lifecycle.Provisioning)
 }
 
 // place makes a pass over a binding that is not bound yet get its place in the

@@ -34,6 +34,11 @@ func (t *bindTarget) unready() *lifecycle.Problem {
 		return waits(reasonUnresolved, "the class or plan of the instance %q is not there", name)
 	case !t.offering.Bindable():
 		return dedicated.NotBindable(t.offering.PlanName)
+	case !t.binding.Spec.Decided() && !t.offering.Lost && !t.binding.Status.Started():
+		// Admission has not merged the defaults for bindings: the keeper has it asked again. A lost plan
+		// leaves no defaults.
+		return &lifecycle.Problem{Reason: reasonUnresolved, Waits: true, Undecided: true, Message: "the binding is not decided yet, although its instance is: " +
+			"admission is asked again; if that changes nothing, delete the binding and create it again, and admission says what is wrong with its spec"}
 	case instance.Status.ProvisionStatus != v1beta1.Provisioned || instance.Status.ExternalProperties == nil:
 		return waits(reasonInstanceNotReady, "the instance %q is not provisioned yet", name)
 	case instance.Status.CurrentOperation != "":

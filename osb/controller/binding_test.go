@@ -86,6 +86,53 @@ func TestBindingIsNotSentOnAnOldReading(t *testing.T) {
 	assert.Len(t, w.broker.Calls(osbtest.Of(osbtest.Bind)), 1)
 }
 
+// A binding that admission has not decided lacks the defaults for bindings: it is not bound, also
+// where its instance is decided. One that is bound stays so: the retired catalog wrote no references.
+func TestUndecidedBindingIsNotBound(t *testing.T) {
+	t.Parallel()
+	w := newBindingWorld(t)
+	refer := func(class, plan *v1beta1.ClusterObjectReference) {
+		b := &v1beta1.ServiceBinding{}
+		require.NoError(t, w.cache.Get(t.Context(), w.at, b))
+		b.Spec.ClusterServiceClassRef, b.Spec.ClusterServicePlanRef = class, plan
+		require.NoError(t, w.cache.Update(t.Context(), b))
+	}
+	refer(nil, nil)
+	b, _ := w.pass()
+	assert.Empty(t, w.broker.Calls(osbtest.Of(osbtest.Bind)))
+	ready, _ := v1beta1.FindCondition(b.Status.Conditions, v1beta1.ConditionReady)
+	assert.Equal(t, reasonUnresolved, ready.Reason)
+
+	refer(&v1beta1.ClusterObjectReference{Name: "db"}, &v1beta1.ClusterObjectReference{Name: "small"})
+	b, _ = w.pass()
+	require.NotNil(t, b.Status.Binding)
+
+	refer(nil, nil)
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: b.Status.Binding.Name}}
+	require.NoError(t, w.cache.Delete(t.Context(), secret))
+	b, _ = w.pass()
+	assert.NotNil(t, b.Status.Binding)
+	assert.Len(t, w.broker.Calls(osbtest.Of(osbtest.Bind)), 2)
+}
+
+// Admission never decides a binding for which a broker was called. Such a binding is of the retired
+// catalog and its bind failed, or was made while its plan was lost.
+func TestUndecidedBindingThatWasTriedIsBound(t *testing.T) {
+	t.Parallel()
+	for _, status := range []v1beta1.UnbindStatus{v1beta1.UnbindRequired, v1beta1.UnbindFailed, v1beta1.UnbindSucceeded} {
+		t.Run(string(status), func(t *testing.T) {
+			t.Parallel()
+			w := newBindingWorld(t, func(b *v1beta1.ServiceBinding) {
+				b.Spec.ClusterServiceClassRef, b.Spec.ClusterServicePlanRef = nil, nil
+				b.Status.UnbindStatus = status
+			})
+			b, _ := w.pass()
+			assert.NotNil(t, b.Status.Binding)
+			assert.Len(t, w.broker.Calls(osbtest.Of(osbtest.Bind)), 1)
+		})
+	}
+}
+
 // What is gone rests no more: also what waited, and never had our finalizer.
 func TestWhatIsGoneRestsNoMore(t *testing.T) {
 	t.Parallel()

@@ -155,6 +155,7 @@ func (w *bindingWorld) objects(edits []func(*v1beta1.ServiceBinding)) []client.O
 	}}
 	binding.Spec.InstanceRef, binding.Spec.ExternalID = &v1beta1.InstanceReference{Name: "i"}, "binding-id"
 	binding.Spec.UserInfo = &v1beta1.UserInfo{Username: "u"}
+	binding.Spec.ClusterServiceClassRef, binding.Spec.ClusterServicePlanRef = instance.Spec.ClusterServiceClassRef, instance.Spec.ClusterServicePlanRef
 	for _, edit := range edits {
 		edit(binding)
 	}

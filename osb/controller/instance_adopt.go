@@ -25,22 +25,22 @@ func (q *instanceRequest) differs(found *osb.Instance) string {
 	if found.PlanID != "" && found.PlanID != q.desired.PlanExternalID {
 		differences = append(differences, "it is of another plan")
 	}
-	return strings.Join(append(differences, q.otherValues(found)...), "; ")
+	return strings.Join(append(differences, otherValues(q.parameters.Values, found.Parameters)...), "; ")
 }
 
-// otherValues names the parameters that have another value at the broker.
-func (q *instanceRequest) otherValues(found *osb.Instance) []string {
-	if len(found.Parameters) == 0 {
+// otherValues names the parameters that have another value at the broker than is desired.
+func otherValues(desired map[string]any, found json.RawMessage) []string {
+	if len(found) == 0 {
 		return nil
 	}
-	told, err := merge.Decode(found.Parameters)
+	told, err := merge.Decode(found)
 	if err != nil {
 		return nil
 	}
 	var differences []string
-	for _, key := range slices.Sorted(maps.Keys(q.parameters.Values)) {
+	for _, key := range slices.Sorted(maps.Keys(desired)) {
 		has, is := told[key]
-		if is && !equalJSON(has, q.parameters.Values[key]) {
+		if is && !equalJSON(has, desired[key]) {
 			differences = append(differences, fmt.Sprintf("its parameter %q has another value", key))
 		}
 	}

@@ -120,10 +120,6 @@ func TestAdoptionSequences(t *testing.T) {
 			a := newSequence(t, scenario{kind: Instance, minted: true, fetchable: true, adopting: true})
 			a.does(Provision)
 		}},
-		"MarkOnABinding": {"it is for instances", func(t *testing.T) {
-			a := newSequence(t, scenario{kind: Binding, fetchable: true, adopting: true})
-			a.does(Provision)
-		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

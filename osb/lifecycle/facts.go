@@ -76,9 +76,12 @@ type Facts struct {
 	// PartLost says that only the ConfigMap beside the Secret is lost: the
 	// credentials exist, and are never discarded for that.
 	PartLost bool
-	// Stored says that the Secret of a binding holds the credentials of the ID in question, and
-	// ToldMore that more was told with them, which would be recorded with the outcome alone.
+	// Stored says that the Secret of a binding holds the credentials of the ID in question, written
+	// by the controller or, for an adoption, by a user; and ToldMore that more was told with them,
+	// which would be recorded with the outcome alone.
 	Stored, ToldMore bool
+	// SecretName is the Secret of a binding that adopts, for what is said of it.
+	SecretName string
 	// NewID is an ID that nothing has yet, for whatever needs one.
 	NewID string
 	// Jitter is random, from 0 to below 1: it spreads retries.

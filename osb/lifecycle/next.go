@@ -109,11 +109,11 @@ func (n next) step() Decision {
 		return n.retryable(Decision{Step: Poll, Record: *r})
 	case n.voided():
 		return n.blocked()
-	case n.stalled() || f.Problem != nil && n.complete():
+	case n.stalled() && !n.supplied() || f.Problem != nil && n.complete():
 		return Decision{Step: Rest, Record: *r}
 	case f.Problem != nil:
 		return n.blocked()
-	case !r.Exists && t.Adopts():
+	case n.unadopted():
 		return n.adopt()
 	case r.FetchRequired && f.Fetchable:
 		return n.retryable(n.fetch())
@@ -130,12 +130,13 @@ func (n next) step() Decision {
 }
 
 // mustWait returns how long an abandoned call may still reach the broker: it could undo
-// what is done before then. A provision or bind call of this process may have been cut
-// off, so the wait covers it too.
+// what is done before then. A provision, bind or update of this process may have been cut
+// off, so the wait covers it too. A deletion does not wait for an update of this process, which
+// could undo nothing of it.
 func (n next) mustWait() time.Duration {
 	t, f := n.resource, n.facts
 	r := &t.Record
-	if r.Operation == NoOperation || r.Async || f.Settled && r.Operation != Provisioning {
+	if r.Operation == NoOperation || r.Async || f.Settled && (r.Operation == Deprovisioning || t.Deleting && r.Operation == Updating) {
 		return 0
 	}
 	return r.Deadline.Sub(f.Now)

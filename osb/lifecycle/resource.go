@@ -18,8 +18,8 @@ type Resource struct {
 	// must not be called, and DeprovisionAdopted that an adopted resource is to
 	// be deprovisioned, too.
 	Deleting, Abandoned, DeprovisionAdopted bool
-	// Adopting says that the user wants an existing instance to be adopted, and
-	// none to be provisioned; for instances.
+	// Adopting says that the user wants what exists to be adopted, and nothing to be
+	// provisioned or bound.
 	Adopting bool
 	// Rotating says that it is the other binding of a rotation, not the current
 	// one.
@@ -141,19 +141,19 @@ func (t *Resource) atRest() bool {
 		r.Retries == 0 && r.NextRetry.IsZero() && !r.holds(v1beta1.ConditionReconciling)
 }
 
-// Adopts says that the broker's instance is taken over as it is and that none is ever
-// provisioned: the user asked for that with an ID that was not minted for this object, and
-// no request of this object made anything under it.
+// Adopts says that what the broker has is taken over as it is and that nothing is ever
+// provisioned or bound: the user asked for that with an ID that was not minted for this
+// object, and no request of this object made anything under it.
 func (t *Resource) Adopts() bool {
-	return t.Kind == Instance && t.Adopting && !t.own() && t.Record.DeprovisionStatus != DeprovisionRequired
+	return t.Adopting && !t.own() && t.Record.DeprovisionStatus != DeprovisionRequired
 }
 
-// found is the applied request of an instance that equals the desired one. Its
+// found is the applied request of a resource that equals the desired one. An instance's
 // maintenance version is the broker's, not the catalog's, so that the next
 // requested update sets the catalog's.
 func (t *Resource) found(desired *Desired, version string) *Request {
 	request := t.storable(desired)
-	if version != "" || t.Adopts() {
+	if version != "" || t.Kind == Instance && t.Adopts() {
 		request.MaintenanceVersion = version
 	}
 	return &request
@@ -163,14 +163,13 @@ func (t *Resource) found(desired *Desired, version string) *Request {
 func (t *Resource) done() (reason, message string) {
 	w := words(t.Kind, Provision)
 	ready, _ := v1beta1.FindCondition(t.Record.Conditions, v1beta1.ConditionReady)
-	if t.Kind == Binding && ready.Reason == w.done {
-		return w.done, ready.Message // which may be that the Secret is empty
-	}
-	if t.Kind == Binding || t.own() || t.Record.DeprovisionStatus == DeprovisionRequired {
+	switch {
+	case t.Kind == Binding && (ready.Reason == w.done || ready.Reason == ReasonAdopted):
+		return ready.Reason, ready.Message // which may be that the Secret is empty
+	case t.own() || t.Record.DeprovisionStatus == DeprovisionRequired:
 		return w.done, w.doneMessage
-	}
-	if ready.Reason == ReasonAdoptedOnTrust {
-		return ready.Reason, trustedMessage
+	case ready.Reason == ReasonAdoptedOnTrust:
+		return ready.Reason, trustedMessages[t.Kind]
 	}
 	return ReasonAdopted, adoptedMessage
 }

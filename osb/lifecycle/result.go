@@ -57,7 +57,7 @@ func (e *APIError) Error() string {
 // Unwrap is what the API server, or the way there, said.
 func (e *APIError) Unwrap() error { return e.Err }
 
-// Found is an instance as its broker has it, compared with what is asked for.
+// Found is an instance or binding as its broker has it, compared with what is asked for.
 type Found struct {
 	// Difference is what is not as asked for, in words without values; empty: nothing.
 	Difference   string
@@ -125,7 +125,7 @@ func (c *call) judged(result CallResult) Outcome {
 func (c *call) inFlight(result CallResult) time.Time {
 	before := c.resource.Record.Deadline
 	switch c.decision.Step {
-	case Provision:
+	case Provision, Update:
 		if result.Err != nil && mayStillAct(asError(result.Err)) {
 			return c.decision.Record.Deadline
 		}
@@ -133,7 +133,7 @@ func (c *call) inFlight(result CallResult) time.Time {
 		if before.After(c.facts.Now) && c.decision.Record.Operation == Deprovisioning {
 			return before
 		}
-	case Rest, Update, Fetch, Release:
+	case Rest, Fetch, Release:
 	}
 	return time.Time{}
 }

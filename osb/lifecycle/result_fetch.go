@@ -79,19 +79,32 @@ func (f fetch) binding(result CallResult) Outcome {
 	if result.Err != nil {
 		return f.noCredentials(asError(result.Err))
 	}
+	if result.Found != nil && result.Found.Difference != "" {
+		return f.another(result.Found.Difference)
+	}
+	if f.call.resource.Adopts() {
+		f.call.words.done, f.call.words.doneMessage = ReasonAdopted, adoptedMessage
+	}
 	if result.Credentials == Stored && r.InProgress == nil && r.Applied == nil {
 		r.InProgress = new(f.call.resource.storable(f.call.facts.Desired))
 	}
 	if o, decided := f.call.received(result); decided {
 		return o
 	}
-	return f.call.retryWithNewID(reasonFetch(Binding), "the broker has the binding, and does not give its credentials")
+	const none = "the broker has the binding, and does not give its credentials"
+	if f.call.resource.Adopts() {
+		return f.call.stop(ReasonCredentialsMissing, none+": "+supply(f.call.resource, f.call.facts))
+	}
+	return f.call.retryWithNewID(reasonFetch(Binding), none)
 }
 
 // noCredentials: a binding could not be read. Whether it has been made is not in doubt:
 // it is only undone where the broker says that it cannot give it.
 func (f fetch) noCredentials(e *osb.Error) Outcome {
 	r := &f.call.record
+	if f.call.resource.Adopts() {
+		return f.notAdopted(e)
+	}
 	switch e.Kind {
 	case osb.Gone:
 		if r.Exists || f.triedLong() {
@@ -113,16 +126,32 @@ func (f fetch) triedLong() bool {
 	return !f.call.decision.First && f.call.facts.Now.Sub(f.call.record.Started) >= patienceForCredentials
 }
 
-// notThere: the instance to adopt does not exist, and is not provisioned.
-func (f fetch) notThere() Outcome {
-	return f.call.stop(ReasonNotAtBroker, fmt.Sprintf("the broker has no instance under the ID %q, or is still making it: nothing was made; "+
-		"look again by a change of spec or svcat touch instance, or delete this object and create it with the right ID", f.call.record.ID))
+// notAdopted: a binding to adopt could not be read. Nothing is undone, and nothing bound.
+func (f fetch) notAdopted(e *osb.Error) Outcome {
+	if e.Kind == osb.Gone {
+		return f.notThere()
+	}
+	reason, message := told(reasonFetch(Binding), e)
+	return f.call.again(reason, message, e)
 }
 
-// another: the broker's instance differs from the spec. The user must decide which of the
+// notThere: what is to be adopted does not exist, and is not made.
+func (f fetch) notThere() Outcome {
+	noun, again := "instance", "look again by a change of spec or svcat touch instance, or delete this object and create it with the right ID"
+	if f.call.resource.Kind == Binding {
+		noun, again = "binding", "delete this object and create it again: with the right ID, or for new credentials without ID and annotation"
+	}
+	return f.call.stop(ReasonNotAtBroker, fmt.Sprintf("the broker has no %s under the ID %q, or is still making it: nothing was made; %s", noun, f.call.record.ID, again))
+}
+
+// another: what the broker has differs from the spec. The user must decide which of the
 // two is right.
 func (f fetch) another(difference string) Outcome {
 	r := &f.call.record
+	if f.call.resource.Kind == Binding { // whose spec is final
+		return f.call.stop(reasonConflict, fmt.Sprintf("the broker has another binding under the ID %q: %s; nothing was changed: "+
+			"delete this object, and create it again with what is there, or without the parameter", r.ID, difference))
+	}
 	message := fmt.Sprintf("the broker has another instance under the ID %q: %s", r.ID, difference)
 	if f.call.resource.Adopts() {
 		message += "; nothing was changed: let spec say what is there, or leave the parameter out, and change it once it is adopted"

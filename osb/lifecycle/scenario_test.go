@@ -34,6 +34,9 @@ type scenario struct {
 // trusts says that what is there is taken over unseen.
 func (s *scenario) trusts() bool { return s.adopting && !s.fetchable }
 
+// supplies says that a user may write the Secret of what is there.
+func (s *scenario) supplies() bool { return s.adopting && s.kind == Binding && s.foreign != "" }
+
 func (s *scenario) name() string {
 	name := map[Kind]string{Instance: "Instance", Binding: "Binding"}[s.kind]
 	name += map[bool]string{true: "Minted", false: "Adopted"}[s.minted]
@@ -53,6 +56,9 @@ func scenarios() []scenario {
 	return append(all, scenario{kind: Instance, fetchable: true, adopting: true},
 		scenario{kind: Instance, fetchable: true, adopting: true, foreign: "a"}, scenario{kind: Instance, fetchable: true, adopting: true, foreign: "b"},
 		scenario{kind: Instance, adopting: true, foreign: "a"}, scenario{kind: Instance, adopting: true, foreign: "b"},
+		scenario{kind: Binding, fetchable: true, adopting: true},
+		scenario{kind: Binding, fetchable: true, adopting: true, foreign: "a"}, scenario{kind: Binding, fetchable: true, adopting: true, foreign: "b"},
+		scenario{kind: Binding, adopting: true, foreign: "a"}, scenario{kind: Binding, adopting: true, foreign: "b"},
 		scenario{kind: Binding, minted: true, fetchable: true, claim: true}, scenario{kind: Binding, minted: true, claim: true},
 		scenario{kind: Binding, fetchable: true, foreign: "a", claim: true})
 }

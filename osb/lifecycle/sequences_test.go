@@ -66,7 +66,7 @@ func TestSequences(t *testing.T) {
 			a.doesWith(Rest, f).doesWith(Rest, f)
 			a.does(Update)
 		}},
-		"EditEndsBackoff": {"the same after a call whose outcome is not known", func(t *testing.T) {
+		"EditEndsBackoff": {"the same after a call whose outcome is not known, once it cannot be acted on any more", func(t *testing.T) {
 			a := ready(t, anInstance)
 			a.edit()
 			a.does(Update).fails(cut)
@@ -76,6 +76,8 @@ func TestSequences(t *testing.T) {
 			f := a.facts()
 			f.Desired, f.Problem = nil, &Problem{Reason: "ErrorWithParameters", Message: "the Secret is not there", Waits: true}
 			a.doesWith(Rest, f).doesWith(Rest, f)
+			a.does(Rest)
+			a.now = a.now.Add(callTimeout)
 			a.does(Update)
 		}},
 		"GoneTooEarlyAtDeletion": {"the same where the user deletes it", func(t *testing.T) {
@@ -178,6 +180,7 @@ func TestSequences(t *testing.T) {
 			a.edit()
 			a.does(Update).fails(cut)
 			a.edit()
+			a.now = a.now.Add(callTimeout)
 			a.does(Update).fails(osb.Error{Kind: osb.Rejected, StatusCode: 400})
 			a.does(Rest)
 			require.True(t, a.resource.Record.failedForGood())
@@ -185,6 +188,38 @@ func TestSequences(t *testing.T) {
 			a.does(Update).answers(osb.Response{})
 			a.does(Rest)
 			require.Nil(t, a.resource.Record.InProgress)
+		}},
+		"UpdateThatMayArrive": {"an edit waits while an update that was cut off may be acted on, which would undo it; one that was answered by an error is not waited for", func(t *testing.T) {
+			a := ready(t, anInstance)
+			a.edit()
+			a.does(Update).fails(cut)
+			a.edit()
+			a.does(Rest)
+			require.Equal(t, a.resource.Record.Deadline.Sub(a.now), a.decision.After)
+			require.Positive(t, a.decision.After)
+			a.now = a.now.Add(callTimeout)
+			a.does(Update).fails(osb.Error{Kind: osb.BrokerFault, StatusCode: 500})
+			a.edit()
+			a.does(Update).answers(osb.Response{})
+			a.does(Rest)
+			require.True(t, a.resource.Record.holds(v1beta1.ConditionReady))
+		}},
+		"DeletedDuringAnUpdate": {"a deletion does not wait for an update that was cut off", func(t *testing.T) {
+			a := ready(t, anInstance)
+			a.edit()
+			a.does(Update).fails(cut)
+			a.resource.Deleting = true
+			a.does(Deprovision)
+		}},
+		"DeletedDuringAnothersUpdate": {"it does wait for that of another process, whose call may still be sent", func(t *testing.T) {
+			a := ready(t, anInstance)
+			a.edit()
+			a.does(Update).crashes()
+			a.resource.Deleting = true
+			a.does(Rest)
+			require.Equal(t, a.resource.Record.Deadline.Sub(a.now), a.decision.After)
+			a.now = a.now.Add(callTimeout)
+			a.does(Deprovision)
 		}},
 		"UpdateTooLong": {"an update that does not end fails, and the next is sent", func(t *testing.T) {
 			a := ready(t, anInstance)

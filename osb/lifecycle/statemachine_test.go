@@ -102,6 +102,9 @@ func (w *stateMachine) events(at *state) {
 	if at.env.secret {
 		event("secret lost", func(s *state) { s.env.secret = false })
 	}
+	if w.scenario.supplies() && !at.env.secret {
+		event("secret supplied", func(s *state) { s.env.secret = true })
+	}
 	if !at.restarted && at.resource.Record.Deadline.After(at.now) {
 		event("restart", func(s *state) { s.restarted = true })
 	}

@@ -2,8 +2,10 @@ package osbtest_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"strings"
 	"testing"
 	"time"
@@ -108,6 +110,35 @@ func TestCutBeforeFromNextReadsNothing(t *testing.T) {
 	assert.Nil(t, calls[0].Body)
 	assert.Equal(t, "db", calls[1].Body["service_id"], "On sees the body, so it was read")
 	assert.Empty(t, p.broker.Instances())
+}
+
+// A call is on record once its body is known: a test that waits for it can read that body.
+func TestACallIsOnRecordWithItsBody(t *testing.T) {
+	t.Parallel()
+	p := newPlatform(t, osbtest.Options{})
+	p.client.Transport = &http.Transport{DisableKeepAlives: true, ExpectContinueTimeout: time.Minute}
+	body, sends := io.Pipe()
+	awaited := make(chan struct{})
+	trace := &httptrace.ClientTrace{Got100Continue: func() { close(awaited) }} // the broker reads the body
+	call := provision("i1")
+	sent, err := http.NewRequestWithContext(httptrace.WithClientTrace(t.Context(), trace), call.method, p.broker.URL+call.path, body)
+	require.NoError(t, err)
+	sent.Header = call.header
+	sent.Header.Set("Expect", "100-continue")
+	ended := make(chan error, 1)
+	go func() {
+		answer, err := p.client.Do(sent)
+		if err == nil {
+			err = answer.Body.Close()
+		}
+		ended <- err
+	}()
+	<-awaited
+	assert.Empty(t, p.broker.Calls())
+	require.NoError(t, json.NewEncoder(sends).Encode(call.body))
+	require.NoError(t, sends.Close())
+	require.NoError(t, <-ended)
+	assert.Equal(t, "db", p.broker.Calls()[0].Body["service_id"])
 }
 
 func TestAsynchronousFaults(t *testing.T) {

@@ -14,14 +14,10 @@ func newRecorder(most int) *recorder {
 	return &recorder{most: most, open: map[target]map[*visit]struct{}{}}
 }
 
-// number is the N of the next call.
-func (r *recorder) number() int {
-	r.count++
-	return r.count
-}
-
-// keep adds a visit to the record, which forgets the oldest where it is bounded.
+// keep adds a visit to the record and numbers it; a record that is bounded forgets the oldest.
 func (r *recorder) keep(v *visit) {
+	r.count++
+	v.N = r.count
 	r.visits = append(r.visits, v)
 	if r.most > 0 && len(r.visits) > r.most {
 		r.visits[0] = nil

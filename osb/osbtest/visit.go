@@ -49,14 +49,15 @@ type reception struct {
 	wires    *wires
 }
 
-// arrive records that a call has come, and takes what Next and Hold have for it.
+// arrive takes what Next and Hold have for a call that has come. It is on record once its body is
+// known, so that no test sees it without: one that is cut before has none.
 func (p *reception) arrive(r *http.Request, verb Verb, at target) (*visit, *Held) {
 	header := r.Header.Clone()
 	header.Del("Authorization")
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	v := &visit{ctx: r.Context(), told: make(chan struct{}), Call: Call{
-		N: p.recorder.number(), Verb: verb, InstanceID: at.instance, BindingID: at.binding, Query: r.URL.Query(), Header: header,
+		Verb: verb, InstanceID: at.instance, BindingID: at.binding, Query: r.URL.Query(), Header: header,
 		Authorized: p.options.authorized(r), Identity: identity(header), RequestID: header.Get("X-Broker-Api-Request-Identity"),
 		Began: p.options.Now(),
 	}}
@@ -64,7 +65,9 @@ func (p *reception) arrive(r *http.Request, verb Verb, at target) (*visit, *Held
 	v.fault, v.Fault = fault, fault.name
 	// On is asked once the body is known.
 	v.unasked = !scripted
-	p.recorder.keep(v)
+	if fault.cut == cutBefore {
+		p.recorder.keep(v)
+	}
 	p.wires.carry(r, v)
 	return v, p.script.held(verb)
 }
@@ -77,10 +80,11 @@ func (p *reception) leave(v *visit) {
 	p.recorder.end(v)
 }
 
-// read decodes the body and asks On.
+// read records a call with its body, and asks On.
 func (p *reception) read(v *visit, raw []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.recorder.keep(v)
 	if len(bytes.TrimSpace(raw)) > 0 {
 		v.Raw = raw
 		_ = json.Unmarshal(raw, &v.Body) // What is no object leaves it nil, and M3 says so.

@@ -28,12 +28,16 @@ type progress struct {
 	ExternalProperties         json.RawMessage          `json:"externalProperties"`
 }
 
-// started says whether an operation was started for the binding, whatever its
-// outcome.
+// started says whether a broker was called for the binding.
 func (p *progress) started() bool {
-	untouched := p.UnbindStatus == "" || p.UnbindStatus == v1beta1.UnbindNotRequired
-	return !untouched || p.AsyncOpInProgress || p.OrphanMitigationInProgress ||
-		p.CurrentOperation != "" || !parameters.IsNull(p.ExternalProperties)
+	status := v1beta1.ServiceBindingStatus{
+		AsyncOpInProgress: p.AsyncOpInProgress, OrphanMitigationInProgress: p.OrphanMitigationInProgress,
+		CurrentOperation: p.CurrentOperation, UnbindStatus: p.UnbindStatus,
+	}
+	if !parameters.IsNull(p.ExternalProperties) {
+		status.ExternalProperties = &v1beta1.ServiceBindingPropertiesState{}
+	}
+	return status.Started()
 }
 
 // settledBinding says whether the broker has the spec of a binding, or is about

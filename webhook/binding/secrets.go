@@ -67,7 +67,7 @@ func (t *transformReview) refuse(ctx context.Context) (*review.Denial, error) {
 // givenByCluster are the transforms that a cluster-scoped plan and its class give,
 // as the API server has them now.
 func givenByCluster(ctx context.Context, plans *catalog.Catalog, plan resolve.Ref) ([]v1beta1.SecretTransform, error) {
-	if plan.Name == "" || plan.Namespace != "" {
+	if plan.Name == "" || plan.Namespaced() {
 		return nil, nil
 	}
 	defined, err := plans.DefineLive(ctx, plan)

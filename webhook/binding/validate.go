@@ -39,10 +39,10 @@ func (h *Handler) Validate(ctx context.Context, req *admission.Request) (review.
 		decided.Deny(wrong.Denial("servicebinding"))
 		return decided, nil
 	}
-	if decided.Deny(decision.RefusePreventDeletion(write)); decided.Denied != nil {
+	if decided.Deny(cmp.Or(markOf(write).Refuse(), decision.RefusePreventDeletion(write))); decided.Denied != nil {
 		return decided, nil
 	}
-	if req.Operation == admissionv1.Update && sameBindingSpec(write.Old.Spec, write.New.Spec) {
+	if req.Operation == admissionv1.Update && sameBindingSpec(write.Old.Spec, write.New.Spec) && !unmarked(write) {
 		// What was always wrong is not checked: the object must stay deletable.
 		return decided, nil
 	}
@@ -64,7 +64,7 @@ func (h *Handler) Validate(ctx context.Context, req *admission.Request) (review.
 func (v *validation) refuse(ctx context.Context) (*review.Denial, error) {
 	w := v.write
 	if w.Old != nil && settledBinding(w.Old) {
-		return refuseSettled(w.Old.Spec, w.New.Spec), nil
+		return v.refuseEdit(ctx)
 	}
 	if denied := refuseShape(w, v.parameters); denied != nil {
 		return denied, nil
@@ -90,6 +90,19 @@ func (v *validation) refuse(ctx context.Context) (*review.Denial, error) {
 		return v.refuseClaim(ctx)
 	}
 	return v.refuseBinding(ctx)
+}
+
+// refuseEdit validates an edit of a binding that the broker has, or is about to get.
+func (v *validation) refuseEdit(ctx context.Context) (*review.Denial, error) {
+	w := v.write
+	if denied := refuseSettled(w.Old.Spec, w.New.Spec); denied != nil || !unmarked(w) {
+		return denied, nil
+	}
+	defined, err := v.tools.Resolver.Catalog.Define(ctx, v.now.Plan)
+	if err != nil || defined == nil {
+		return nil, err
+	}
+	return v.refuseParameters(ctx, defined)
 }
 
 // user is the one who is asked about: who writes the binding, or at a write that does not

@@ -33,7 +33,7 @@ func (s *schemaCheck) refuse(ctx context.Context, v *review.Result, read func() 
 	if w.New.Deleting() || !s.schemas.Checked() {
 		return nil, nil
 	}
-	if w.Old != nil && !s.moved && parameters.Same(w.Old.Spec.Parameters, w.New.Spec.Parameters) {
+	if w.Old != nil && !s.moved && !unmarked(w) && parameters.Same(w.Old.Spec.Parameters, w.New.Spec.Parameters) {
 		return nil, nil
 	}
 	values, err := read()

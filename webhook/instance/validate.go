@@ -36,11 +36,11 @@ func (h *Handler) Validate(ctx context.Context, req *admission.Request) (review.
 		decided.Deny(wrong.Denial("serviceinstance"))
 		return decided, nil
 	}
-	if decided.Deny(cmp.Or(refuseMark(write), decision.RefusePreventDeletion(write))); decided.Denied != nil {
+	if decided.Deny(cmp.Or(markOf(write).Refuse(), decision.RefusePreventDeletion(write))); decided.Denied != nil {
 		return decided, nil
 	}
 	if req.Operation == admissionv1.Update {
-		if decided.Deny(refuseOwner(write)); decided.Denied != nil || sameSpec(write.Old.Spec, write.New.Spec) {
+		if decided.Deny(refuseOwner(write)); decided.Denied != nil || sameSpec(write.Old.Spec, write.New.Spec) && !unmarked(write) {
 			// What was always wrong is not checked: the object must stay deletable.
 			return decided, nil
 		}
@@ -60,6 +60,9 @@ func (h *Handler) Validate(ctx context.Context, req *admission.Request) (review.
 // validate runs the rules, in order, up to the first that denies.
 func (v *validation) validate(ctx context.Context) error {
 	w, now := v.write, references.Of(&v.write.New.Spec.DecidedReference, v.write.Req.Namespace)
+	if w.Old != nil && sameSpec(w.Old.Spec, w.New.Spec) {
+		return v.validatePlan(ctx, now) // nothing else was not validated before
+	}
 	if w.Old == nil {
 		done, denied, err := ownersOf(v.tools).refuseNew(ctx, w)
 		v.decided.Deny(denied)

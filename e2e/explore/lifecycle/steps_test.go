@@ -18,8 +18,6 @@ type step = explore.Step[world]
 // A model is an instance or a binding.
 type model struct {
 	binding bool
-	// lateUpdates has updates, too, be acted on after they were cut off.
-	lateUpdates bool
 	// stored is what is stored of a record, which a mutant changes.
 	stored func(before, after *lifecycle.Record)
 }
@@ -207,9 +205,6 @@ func (m *model) answered(w world, s *side, d lifecycle.Decision, a answer, name,
 	}
 	number := numberOf(d.Record.ID)
 	w.sites[number] = a.site
-	if a.flies && d.Step == lifecycle.Update && !m.lateUpdates {
-		return nil
-	}
 	if a.flies && !w.fly(flight{d.Step, number, body, w.now.Add(callTimeout)}) {
 		return nil
 	}

@@ -190,17 +190,17 @@ func (d *decider) settle(policies [mostPolicies]storedPolicy, objects [mostObjec
 		rules = append(rules, d.rule(i, p.limit))
 		given = append(given, quota.Policy{Name: title(i), Limit: new(int32(p.limit)), Granted: uids(p.granted)})
 	}
-	var claims []quota.Claim
+	var demands []quota.Demand
 	for i, o := range objects {
 		if !o.there {
 			continue
 		}
 		found := d.look(o)
-		claims = append(claims, quota.Claim{
+		demands = append(demands, quota.Demand{
 			UID: uid(i), Since: int64(i), Leaving: o.leaving, Opaque: found.opaque, Stages: quota.Instances.Stages(rules, found.uses, place),
 		})
 	}
-	result := quota.Settle(given, claims)
+	result := quota.Settle(given, demands)
 	for i := range policies {
 		made[i] = bits(result.Granted[title(i)])
 	}

@@ -94,7 +94,8 @@ func Keeps(b *v1beta1.ServiceBinding) bool {
 		return false
 	}
 	return b.Status.UnbindStatus == v1beta1.UnbindRequired || b.Status.UnbindStatus == v1beta1.UnbindFailed ||
-		b.Status.OrphanMitigationInProgress || b.Status.Rotation != nil || b.Status.ExternalProperties != nil && b.DeletionTimestamp == nil
+		b.Status.OrphanMitigationInProgress || b.Status.Rotation != nil ||
+		b.Status.ExternalProperties != nil && (b.DeletionTimestamp == nil || b.Annotations[v1beta1.AnnotationDeprovisionAdopted] == "true")
 }
 
 func (h Reader) cascades(ctx context.Context, instance *v1beta1.ServiceInstance) (cascade, error) {

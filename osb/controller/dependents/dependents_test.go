@@ -26,6 +26,13 @@ func bindingTo(name string, edits ...func(*v1beta1.ServiceBinding)) *v1beta1.Ser
 
 func TestHolds(t *testing.T) {
 	t.Parallel()
+	adopted := func(b *v1beta1.ServiceBinding) {
+		b.Status.UnbindStatus, b.Status.ExternalProperties = v1beta1.UnbindNotRequired, &v1beta1.ServiceBindingPropertiesState{}
+	}
+	leaving := func(b *v1beta1.ServiceBinding) {
+		adopted(b)
+		b.DeletionTimestamp = &metav1.Time{Time: noon}
+	}
 	for name, test := range map[string]struct {
 		reason string
 		edit   func(*v1beta1.ServiceBinding)
@@ -36,8 +43,14 @@ func TestHolds(t *testing.T) {
 		"Mitigating": {reason: "it may be there", edit: func(b *v1beta1.ServiceBinding) { b.Status.UnbindStatus, b.Status.OrphanMitigationInProgress = "", true }, want: true},
 		"Unbound":    {reason: "it is not there any more", edit: func(b *v1beta1.ServiceBinding) { b.Status.UnbindStatus = v1beta1.UnbindSucceeded }},
 		"NotYet":     {reason: "it was never there", edit: func(b *v1beta1.ServiceBinding) { b.Status.UnbindStatus = v1beta1.UnbindNotRequired }},
-		"Here":       {reason: "its namespace may be named", edit: func(b *v1beta1.ServiceBinding) { b.Spec.InstanceRef.Namespace = "n" }, want: true},
-		"LetGo":      {reason: "without the finalizer it is gone for us", edit: func(b *v1beta1.ServiceBinding) { b.Finalizers = nil }},
+		"Adopted":    {reason: "it is there", edit: adopted, want: true},
+		"Leaving":    {reason: "it stays at the broker: nothing is waited for", edit: leaving},
+		"Removed": {reason: "it is unbound first, as its user says", want: true, edit: func(b *v1beta1.ServiceBinding) {
+			leaving(b)
+			b.Annotations = map[string]string{v1beta1.AnnotationDeprovisionAdopted: "true"}
+		}},
+		"Here":  {reason: "its namespace may be named", edit: func(b *v1beta1.ServiceBinding) { b.Spec.InstanceRef.Namespace = "n" }, want: true},
+		"LetGo": {reason: "without the finalizer it is gone for us", edit: func(b *v1beta1.ServiceBinding) { b.Finalizers = nil }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -41,6 +41,8 @@ type Deposit struct {
 
 	// secret is whose Secret has the name, or nil: that is not known.
 	secret *owned.State
+	// offered says that it is no object's, and that a user offers it to the binding.
+	offered bool
 	// holding is whose credentials the Secret holds.
 	holding credentials.Metadata
 	// issued is what is known of the credentials that were stored; nil: none were.
@@ -66,6 +68,7 @@ func (d *Deposit) Find(ctx context.Context) error {
 	secret, state, err := d.places.Secrets.Find(ctx, d.binding, owned.Secret, d.name())
 	if err == nil {
 		d.secret, d.holding = &state, credentials.MetadataOf(secret)
+		d.offered = state == owned.Foreign && d.adopts() && credentials.Offered(secret, d.binding)
 	}
 	return err
 }
@@ -77,7 +80,7 @@ func (d *Deposit) name() string { return credentials.SecretName(d.binding) }
 func (d *Deposit) is(state owned.State) bool { return d.secret != nil && *d.secret == state }
 
 // Foreign says whether the Secret is known to belong to another object.
-func (d *Deposit) Foreign() bool { return d.is(owned.Foreign) }
+func (d *Deposit) Foreign() bool { return d.is(owned.Foreign) && !d.offered }
 
 // Issued is what is known of the credentials that were stored; nil: none were.
 func (d *Deposit) Issued() *v1beta1.CredentialsState { return d.issued }
@@ -88,6 +91,10 @@ func (d *Deposit) Issued() *v1beta1.CredentialsState { return d.issued }
 func (d *Deposit) Keep(ctx context.Context, call *Call, given *osb.Binding, reply *lifecycle.CallResult) {
 	if given == nil {
 		given = &osb.Binding{}
+	}
+	if d.keeps(given) {
+		d.keepAsIs(ctx, reply)
+		return
 	}
 	holdsThese := d.is(owned.Own) && d.holding.ID == call.ID && call.ID != ""
 	if !call.First && !credentials.Gives(given) || holdsThese && len(given.Credentials) == 0 {
@@ -112,6 +119,9 @@ func (d *Deposit) Write(ctx context.Context, call *Call, given *osb.Binding) err
 	found, refusal := endpoints.Discover(&d.binding.Spec, given)
 	of.Metadata = d.Metadata(call.ID, given)
 	of.Metadata.ToldInStatus = refusal != nil || len(found.Endpoints) > 0
+	if err := d.own(ctx); err != nil {
+		return err
+	}
 	wrote, err := d.places.Secrets.Write(ctx, d.binding, of, given)
 	if err != nil {
 		return err

@@ -37,6 +37,15 @@ func Discover(spec *v1beta1.ServiceBindingSpec, given *osb.Binding) (Discovered,
 	return Discovered{}, nil
 }
 
+// Unseen returns the endpoints of credentials that the broker did not give: none, and why, if
+// the spec asks for some. A Secret that was taken over may have been transformed.
+func Unseen(spec *v1beta1.ServiceBindingSpec) (Discovered, *expose.Refusal) {
+	if spec.ServiceName == "" && len(spec.EndpointsFrom) == 0 {
+		return Discovered{}, nil
+	}
+	return Discovered{}, &expose.Refusal{Reason: ReasonNoEndpoints, Message: "the binding was adopted, and the broker does not give its endpoints again: raise spec.rotation.requests for new credentials"}
+}
+
 // maxEndpointText is the maximum size, in bytes of JSON, of a credential that
 // may be a host or a port: longer ones are not copied.
 const maxEndpointText = 1024

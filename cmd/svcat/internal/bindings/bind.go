@@ -30,6 +30,8 @@ type bind struct {
 	provision parameters.Flags
 
 	name, secretName, serviceName, externalID string
+	// adopt says that the broker has the binding already.
+	adopt bool
 	// instanceNamespace is that of an instance which another namespace shares.
 	instanceNamespace string
 }
@@ -46,7 +48,11 @@ the Secret as the binding unless --secret-name does.
 
 With --type, --class, --plan or --selector the binding gets an instance of its own,
 which is made for it and goes with it: one object in, one Secret out. Then the argument
-is the binding's name. How the plan is chosen is as with svcat provision.`,
+is the binding's name. How the plan is chosen is as with svcat provision.
+
+With --adopt the broker has the binding already, under the ID of --external-id, and is
+never asked for another. Its credentials are fetched, or where that is not possible taken
+from the Secret, if that says by its annotation whose they are: see docs/adopt.md.`,
 		Example: `  svcat bind mydb
   svcat bind mydb --name mydb-admin --param user=admin
   svcat bind mydb --name mydb-admin --secret-name admin-credentials --wait
@@ -58,7 +64,10 @@ is the binding's name. How the plan is chosen is as with svcat provision.`,
 
   # a database for this binding alone, and its credentials
   svcat bind shop-db --type mysql --wait
-  svcat bind shop-db --class azure-mysql --plan basic50 --provision-param location=westus`,
+  svcat bind shop-db --class azure-mysql --plan basic50 --provision-param location=westus
+
+  # credentials that another cluster asked for
+  svcat bind invoices --name shop --external-id 0d9c7f5e-3b1a-4e42-8f68-5a1f9a3c2b10 --adopt --wait`,
 		Args:              cli.OneName("instance"),
 		ValidArgsFunction: b.completeInstances(),
 		RunE:              cli.OnName(b.run),
@@ -68,6 +77,7 @@ is the binding's name. How the plan is chosen is as with svcat provision.`,
 	flags.StringVar(&b.secretName, "secret-name", "", "The name of the Secret; absent, that of the binding")
 	flags.StringVar(&b.serviceName, "service-name", "", "The name of the Service in front of the broker's endpoints; absent, that of the binding")
 	flags.StringVar(&b.externalID, "external-id", "", "The ID of the binding at its broker, which requires the verb adopt; absent, admission generates one")
+	flags.BoolVar(&b.adopt, "adopt", false, "The broker has the binding of --external-id already: take it over, and ask for none")
 	flags.StringVar(&b.instanceNamespace, "instance-namespace", "", "The namespace of the INSTANCE, if it is another that shares it (see svcat share)")
 	b.parameters.Bind(flags)
 	b.plan.Bind(flags)
@@ -134,6 +144,9 @@ func (b *bind) binding(ctx context.Context, instance string) (*v1beta1.ServiceBi
 	binding := &v1beta1.ServiceBinding{ObjectMeta: metav1.ObjectMeta{Name: cmp.Or(b.name, instance), Namespace: namespace}}
 	binding.Spec.SecretName, binding.Spec.ServiceName, binding.Spec.ExternalID = b.secretName, b.serviceName, b.externalID
 	binding.Spec.Parameters, binding.Spec.ParametersFrom = given, from
+	if b.adopt {
+		binding.Annotations = map[string]string{v1beta1.AnnotationAdopt: "true"}
+	}
 	if b.dedicated() {
 		return binding, b.writeProvision(ctx, binding)
 	}

@@ -23,6 +23,10 @@ func (b *bind) validate() error {
 		return cli.Usagef("--name is for a binding to an INSTANCE: beside --type, --class, --plan or --selector the argument is the binding's own name")
 	case b.dedicated() && b.instanceNamespace != "":
 		return cli.Usagef("--instance-namespace is for a binding to an INSTANCE: beside --type, --class, --plan or --selector there is none yet")
+	case b.dedicated() && b.adopt:
+		return cli.Usagef("--adopt is for a binding to an INSTANCE: beside --type, --class, --plan or --selector a new one is made, to which its broker has no binding")
+	case b.adopt && b.externalID == "":
+		return cli.Usagef("say which binding of the broker's: --external-id ID")
 	case b.dedicated():
 		return b.plan.Validate()
 	case b.plan.KubeName:

@@ -29,6 +29,9 @@ func TestValidate(t *testing.T) {
 		"TwoNames":    {"which is its name?", bind{name: "creds", plan: planflags.Flags{Type: "mysql"}}, true, "--name is for a binding to an INSTANCE"},
 		"Nothing":     {"parameters of what?", bind{provision: parameters.Flags{Params: []string{"a=1"}}}, false, "for an instance of the binding's own: say of what"},
 		"KubeName":    {"the name of what?", bind{plan: planflags.Flags{KubeName: true}}, false, "--kube-name says how --class and --plan are meant"},
+		"Adopt":       {"what is there", bind{adopt: true, externalID: "e-1"}, false, ""},
+		"AdoptWhich":  {"which?", bind{adopt: true}, false, "--external-id ID"},
+		"AdoptNew":    {"nothing is bound to it", bind{adopt: true, externalID: "e-1", plan: planflags.Flags{Type: "mysql"}}, true, "--adopt is for a binding to an INSTANCE"},
 		"BothChoices": {"as with provision", bind{plan: planflags.Flags{Class: "db", Selector: "a=b"}}, true, "exclude each other"},
 	} {
 		t.Run(name, func(t *testing.T) {

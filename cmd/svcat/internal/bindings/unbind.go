@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/removal"
@@ -37,7 +38,8 @@ stand in the place of INSTANCE: it is deleted, and its instance with it, at the 
 too. At a terminal it asks first, with the instance, the plan and the age of each;
 --yes skips the question. Scripts are not asked.
 
---abandon lets them go without asking the broker, and says what stays there.`,
+What was adopted stays at the broker. --abandon lets any binding go without asking the
+broker, and says what stays there.`,
 		Example: `  svcat unbind mydb
   svcat unbind --name mydb-admin --name mydb-reader --wait
   svcat unbind mydb --abandon --yes`,
@@ -152,7 +154,11 @@ func (u *unbind) remove(ctx context.Context, c client.Client, bindings []*v1beta
 			continue
 		}
 		done = append(done, binding)
-		if !u.removal.Abandon {
+		switch {
+		case u.removal.Abandon:
+		case catalog.OfBinding(binding) == catalog.Adopted:
+			remains = "it was adopted: " + remains
+		default:
 			remains = ""
 		}
 		if err := u.note(binding, remains, instance); err != nil {

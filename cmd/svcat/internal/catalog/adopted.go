@@ -1,21 +1,50 @@
 package catalog
 
-import "github.com/defaultplan/defaultplan/api/v1beta1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// Adopted says that an instance was at its broker before, and that no request of its
-// own made it.
-func Adopted(instance *v1beta1.ServiceInstance) bool {
-	return !Minted(instance) && instance.Status.ProvisionStatus == v1beta1.Provisioned &&
-		instance.Status.DeprovisionStatus != v1beta1.DeprovisionRequired
+	"github.com/defaultplan/defaultplan/api/v1beta1"
+)
+
+// An Adoption is how much of an instance or binding was at its broker before.
+type Adoption int
+
+// Whether an object was at its broker before.
+const (
+	// NotAdopted: what it has at the broker, it made, or it is not known yet.
+	NotAdopted Adoption = iota
+	// ToAdopt: it is to be adopted, and nothing is made.
+	ToAdopt
+	// Adopted: it was at its broker before, and no request of its own made it. Its deletion
+	// leaves it there.
+	Adopted
+	// AdoptedAndRemoved: its deletion removes it at the broker, because its user says so.
+	AdoptedAndRemoved
+)
+
+// OfInstance is the adoption of an instance.
+func OfInstance(i *v1beta1.ServiceInstance) Adoption {
+	return adoptionOf(i, i.Spec.ExternalID, i.Status.ProvisionStatus == v1beta1.Provisioned, i.Status.DeprovisionStatus == v1beta1.DeprovisionRequired)
 }
 
-// Minted says that the ID of an instance was made for it, or is still to be.
-func Minted(instance *v1beta1.ServiceInstance) bool {
-	id := instance.Spec.ExternalID
-	return id == "" || instance.Annotations[v1beta1.AnnotationMintedExternalID] == id
+// OfBinding is the adoption of a binding. Credentials that replaced adopted ones are its own.
+func OfBinding(b *v1beta1.ServiceBinding) Adoption {
+	return adoptionOf(b, b.Spec.ExternalID, b.Status.ExternalProperties != nil, b.Status.UnbindStatus == v1beta1.UnbindRequired)
 }
 
-// Stays says that the deletion of an instance leaves it at its broker.
-func Stays(instance *v1beta1.ServiceInstance) bool {
-	return Adopted(instance) && instance.Annotations[v1beta1.AnnotationDeprovisionAdopted] != "true"
+// adoptionOf is the adoption of an object with an external ID. exists says that its broker
+// has it, and made that a request of its own made it.
+func adoptionOf(o metav1.Object, id string, exists, made bool) Adoption {
+	annotations := o.GetAnnotations()
+	switch minted := id == "" || annotations[v1beta1.AnnotationMintedExternalID] == id; {
+	case minted || made:
+		return NotAdopted
+	case exists && annotations[v1beta1.AnnotationDeprovisionAdopted] == "true":
+		return AdoptedAndRemoved
+	case exists:
+		return Adopted
+	case annotations[v1beta1.AnnotationAdopt] == "true":
+		return ToAdopt
+	}
+	return NotAdopted
 }

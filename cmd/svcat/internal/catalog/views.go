@@ -94,13 +94,10 @@ func (v View[O]) Title() string { return v.Object.GetName() }
 func (v View[O]) Origin() Origin {
 	owner := metav1.GetControllerOfNoCopy(v.Object)
 	_, isBroker := client.Object(v.Object).(v1beta1.BrokerObject)
-	switch {
-	case !isBroker && owner != nil && (owner.Kind == "ClusterServiceBroker" || owner.Kind == "ServiceBroker"):
+	if !isBroker && owner != nil && (owner.Kind == "ClusterServiceBroker" || owner.Kind == "ServiceBroker") {
 		return FromBroker
-	case v.Object.GetNamespace() == "":
-		return InCluster
 	}
-	return InNamespace
+	return v1beta1.PerScope(v.Object.GetNamespace(), InCluster, InNamespace)
 }
 
 // Scope is the column SCOPE: "broker (azure)", "broker (dev/azure)" for the broker

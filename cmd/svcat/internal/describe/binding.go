@@ -59,6 +59,7 @@ func describeBinding(ctx context.Context, reader client.Reader, w io.Writer, bin
 		head.AddSet("Controller:", byController(controller, binding, binding.Status.ObservedGeneration, binding.Status.Conditions))
 		head.AddSet("Waits For Slot:", slot)
 		head.AddSet("External ID:", cmp.Or(binding.Status.ExternalID, binding.Spec.ExternalID))
+		head.AddSet("Adopted:", adoptions[catalog.OfBinding(binding)])
 		head.AddSet("Operation:", string(binding.Status.CurrentOperation))
 		head.AddSet("Next Retry:", moment(binding.Status.NextRetry))
 		head.AddSet("ConfigMap:", strings.Join(binding.Status.ConfigMaps, ", "))

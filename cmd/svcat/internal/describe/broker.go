@@ -67,10 +67,7 @@ func describeBroker(ctx context.Context, reader client.Reader, w io.Writer, brok
 // classesOf counts the classes that a broker offers in its scope.
 func classesOf(ctx context.Context, reader client.Reader, broker catalog.Broker) (n int, err error) {
 	namespace := broker.Object.GetNamespace()
-	field := v1beta1.FieldClusterServiceBrokerName
-	if namespace != "" {
-		field = v1beta1.FieldServiceBrokerName
-	}
+	field := v1beta1.PerScope(namespace, v1beta1.FieldClusterServiceBrokerName, v1beta1.FieldServiceBrokerName)
 	query := catalog.Query{Scope: cli.ScopeOf(namespace), Fields: client.MatchingFields{field: broker.Object.GetName()}}
 	err = catalog.Classes(ctx, reader, query, func(catalog.Class) error {
 		n++

@@ -13,19 +13,13 @@ func addOwnership(head *printer.Pairs, instance *v1beta1.ServiceInstance) {
 		head.Add("Own of Binding:", owner.Name)
 	}
 	head.AddSet("Shared With:", catalog.SharedWith(instance.Spec.Sharing))
-	head.AddSet("Adopted:", adopted(instance))
+	head.AddSet("Adopted:", adoptions[catalog.OfInstance(instance)])
 }
 
-// adopted says what became of an instance that was at its broker before, and what
-// becomes of it; empty for all others.
-func adopted(instance *v1beta1.ServiceInstance) string {
-	switch {
-	case catalog.Stays(instance):
-		return "yes, its deletion leaves it at the broker"
-	case catalog.Adopted(instance):
-		return "yes, and its deletion removes it at the broker"
-	case catalog.Minted(instance) || instance.Status.ProvisionStatus == v1beta1.Provisioned || instance.Annotations[v1beta1.AnnotationAdopt] != "true":
-		return ""
-	}
-	return "not yet; nothing is made"
+// adoptions say what became of an object that was at its broker before, and what becomes of
+// it.
+var adoptions = map[catalog.Adoption]string{
+	catalog.ToAdopt:           "not yet; nothing is made",
+	catalog.Adopted:           "yes, its deletion leaves it at the broker",
+	catalog.AdoptedAndRemoved: "yes, and its deletion removes it at the broker",
 }

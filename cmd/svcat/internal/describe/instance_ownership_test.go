@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/printer"
 )
 
@@ -38,7 +39,14 @@ func TestAdopted(t *testing.T) {
 			instance := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Annotations: tc.annotations}}
 			instance.Spec.ExternalID = "e-1"
 			instance.Status.ProvisionStatus, instance.Status.DeprovisionStatus = tc.provision, tc.deprovision
-			assert.Equal(t, tc.want, adopted(instance), tc.reason)
+			assert.Equal(t, tc.want, adoptions[catalog.OfInstance(instance)], tc.reason)
+			binding := &v1beta1.ServiceBinding{ObjectMeta: instance.ObjectMeta}
+			binding.Spec.ExternalID = "e-1"
+			if tc.provision == v1beta1.Provisioned {
+				binding.Status.ExternalProperties = &v1beta1.ServiceBindingPropertiesState{}
+			}
+			binding.Status.UnbindStatus = v1beta1.UnbindStatus(tc.deprovision)
+			assert.Equal(t, tc.want, adoptions[catalog.OfBinding(binding)], tc.reason)
 		})
 	}
 }

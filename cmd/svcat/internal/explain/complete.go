@@ -35,16 +35,5 @@ func (c *command) named(kind string) complete.Func {
 	case KindBinding:
 		propose = complete.Bindings(c.env)
 	}
-	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
-		found, directive := propose(cmd, args, typed)
-		for i, word := range found {
-			if !strings.HasPrefix(word, hint) {
-				found[i] = kind + "/" + word
-			}
-		}
-		return found, directive
-	}
+	return complete.Affixed(kind+"/", propose, "")
 }
-
-// hint begins what is said to a person who completes, and is no word.
-var hint = cobra.AppendActiveHelp(nil, "")[0]

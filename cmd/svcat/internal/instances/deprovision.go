@@ -89,7 +89,7 @@ func (d *deprovision) warn(instance *v1beta1.ServiceInstance, bindings []*v1beta
 		note = fmt.Sprintf("%s\nits bindings are not let go with it: %s; svcat unbind --abandon does that", remains, target.Names(bindings))
 	case d.removal.Abandon:
 		note = remains
-	case catalog.Stays(instance):
+	case catalog.OfInstance(instance) == catalog.Adopted:
 		note = joined("it was adopted: "+remains, waitsFor(bindings))
 	case len(bindings) > 0:
 		note = waitsFor(bindings)
@@ -121,6 +121,6 @@ func (d *deprovision) finish(ctx context.Context, instance *v1beta1.ServiceInsta
 		}
 	}
 	// The broker of what was adopted is not asked.
-	done := d.wait.Wait || d.removal.Abandon || !d.write.Stores() || catalog.Stays(instance) && bindings == 0
+	done := d.wait.Wait || d.removal.Abandon || !d.write.Stores() || catalog.OfInstance(instance) == catalog.Adopted && bindings == 0
 	return d.write.Report(d.env, instance, "%s", removal.Outcome(instance, done, bindings))
 }
