@@ -47,7 +47,7 @@ func (m *model) entitled(name string) int {
 	return n
 }
 
-// rest lets everything come to rest, and says that no slot is left that a claim
+// rest lets everything come to rest, and says that no slot is left that a demand
 // waits for.
 func (m *model) rest() {
 	m.formerPolicies, m.formerObjects = nil, nil

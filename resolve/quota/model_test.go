@@ -129,7 +129,7 @@ func (m *model) keep(k *modelKeeper) {
 	case 0:
 		k.policies = maps.Clone(m.policies)
 	case 1:
-		k.result = quota.Settle(k.seen(), m.claims())
+		k.result = quota.Settle(k.seen(), m.demands())
 	default:
 		name := []string{"p", "q"}[k.step-2]
 		now, then := m.policies[name], k.policies[name]
@@ -152,10 +152,10 @@ func (k *modelKeeper) seen() []quota.Policy {
 	return policies
 }
 
-func (m *model) claims() []quota.Claim {
-	var claims []quota.Claim
+func (m *model) demands() []quota.Demand {
+	var demands []quota.Demand
 	for _, o := range m.objects {
-		c := quota.Claim{UID: o.uid, Since: o.since, Leaving: o.leaving, Opaque: o.sent != noPlan, Stages: map[string]quota.Stage{}}
+		c := quota.Demand{UID: o.uid, Since: o.since, Leaving: o.leaving, Opaque: o.sent != noPlan, Stages: map[string]quota.Stage{}}
 		for plan, stage := range map[int]quota.Stage{o.asked: quota.Asked, o.sent: quota.Doubtful, o.has: quota.Standing} {
 			for _, name := range selects[plan] {
 				c.Stages[name] = max(c.Stages[name], stage)
@@ -168,9 +168,9 @@ func (m *model) claims() []quota.Claim {
 		for _, name := range selects[o.has] {
 			c.Stages[name] = quota.Standing
 		}
-		claims = append(claims, c)
+		demands = append(demands, c)
 	}
-	return claims
+	return demands
 }
 
 func (m *model) step() {

@@ -175,7 +175,7 @@ func TestPlansOfABinding(t *testing.T) {
 		"Async":     {reason: "the broker took it on", binding: "{status: {currentOperation: Bind, asyncOpInProgress: true, inProgressProperties: {}}}", want: map[string]quota.Stage{"small": quota.Standing, "large": quota.Standing}},
 		"Bound":     {reason: "it is there", binding: "{status: {externalProperties: {}, unbindStatus: Required}}", want: map[string]quota.Stage{"small": quota.Standing, "large": quota.Standing}},
 		"Owed":      {reason: "something may be there", binding: "{status: {unbindStatus: Required}}", want: map[string]quota.Stage{"small": quota.Doubtful, "large": quota.Doubtful}},
-		"Alone":     {reason: "a claim's instance is yet to come", binding: "{spec: {clusterServicePlanRef: {name: small}}}", alone: true, want: map[string]quota.Stage{"small": quota.Asked}},
+		"Alone":     {reason: "a demand's instance is yet to come", binding: "{spec: {clusterServicePlanRef: {name: small}}}", alone: true, want: map[string]quota.Stage{"small": quota.Asked}},
 		"Shared":    {reason: "a name in the namespace of its instance", binding: "{metadata: {namespace: app}, spec: {instanceRef: {namespace: dev, name: db}, servicePlanRef: {name: tiny}}}", alone: true, want: map[string]quota.Stage{"tiny": quota.Asked}},
 		"Undecided": {reason: "its plan is not known yet", binding: "{}", alone: true, want: map[string]quota.Stage{}},
 	}

@@ -18,8 +18,8 @@ type Policy struct {
 	Granted []types.UID
 }
 
-// A Claim is an object of that namespace and kind.
-type Claim struct {
+// A Demand is an object of that namespace and kind, which needs slots.
+type Demand struct {
 	UID types.UID
 	// Since is when it was created, in seconds of any clock: the oldest comes first,
 	// and of those of one second the first by name.
@@ -34,7 +34,7 @@ type Claim struct {
 	Stages map[string]Stage
 }
 
-// A Settlement says which claims get slots.
+// A Settlement says which demands get slots.
 type Settlement struct {
 	// Granted are the UIDs by policy, sorted.
 	Granted map[string][]types.UID
@@ -43,12 +43,12 @@ type Settlement struct {
 	Unsettled bool
 }
 
-// Settle decides which claims get slots of the policies: first those that exist
+// Settle decides which demands get slots of the policies: first those that exist
 // at a broker, regardless of the limit, then those that may exist there, then
 // the oldest while slots are free. Each gets all the slots that it needs, or
 // none.
-func Settle(policies []Policy, claims []Claim) Settlement {
-	h := newHall(policies, claims)
+func Settle(policies []Policy, demands []Demand) Settlement {
+	h := newHall(policies, demands)
 	h.free()
 	h.honour()
 	h.revoke()
@@ -63,9 +63,9 @@ func Settle(policies []Policy, claims []Claim) Settlement {
 // A hall is the working state of Settle.
 type hall struct {
 	ledgers map[string]*ledger
-	// names are the policies' in order, and claims those of the oldest first.
+	// names are the policies' in order, and demands those of the oldest first.
 	names     []string
-	claims    []Claim
+	demands   []Demand
 	unsettled bool
 }
 
@@ -73,19 +73,19 @@ type hall struct {
 type ledger struct {
 	limit   *int32
 	granted map[types.UID]bool
-	// taken are the claims whose slots cannot be granted to others now:
+	// taken are the demands whose slots cannot be granted to others now:
 	// granted, just freed, or possibly at a broker without one.
 	taken map[types.UID]bool
 }
 
-func newHall(policies []Policy, claims []Claim) *hall {
-	h := &hall{ledgers: map[string]*ledger{}, claims: slices.Clone(claims)}
-	slices.SortFunc(h.claims, func(a, b Claim) int {
+func newHall(policies []Policy, demands []Demand) *hall {
+	h := &hall{ledgers: map[string]*ledger{}, demands: slices.Clone(demands)}
+	slices.SortFunc(h.demands, func(a, b Demand) int {
 		return cmp.Or(cmp.Compare(a.Since, b.Since), strings.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 	})
 	alive := map[types.UID]bool{}
-	for i := range claims {
-		alive[claims[i].UID] = true
+	for i := range demands {
+		alive[demands[i].UID] = true
 	}
 	for _, p := range policies {
 		l := &ledger{limit: p.Limit, granted: map[types.UID]bool{}}
@@ -110,8 +110,8 @@ func (h *hall) take(l *ledger, uid types.UID) {
 
 // free takes the slots of those who do not need them any more.
 func (h *hall) free() {
-	for i := range h.claims {
-		c := &h.claims[i]
+	for i := range h.demands {
+		c := &h.demands[i]
 		for _, name := range h.names {
 			if l := h.ledgers[name]; c.Stages[name] == Unselected && !c.Opaque && l.granted[c.UID] {
 				h.take(l, c.UID)
@@ -122,8 +122,8 @@ func (h *hall) free() {
 
 // honour counts what may be at a broker, and gives slots to what is there.
 func (h *hall) honour() {
-	for i := range h.claims {
-		c := &h.claims[i]
+	for i := range h.demands {
+		c := &h.demands[i]
 		for _, name := range h.names {
 			l := h.ledgers[name]
 			if c.Stages[name] >= Doubtful {
@@ -145,8 +145,8 @@ func (h *hall) revoke() {
 			continue
 		}
 		over := h.counted(name, l) - int(*l.limit)
-		for i := len(h.claims) - 1; i >= 0 && over > 0; i-- {
-			if c := &h.claims[i]; l.granted[c.UID] && c.idle(name) {
+		for i := len(h.demands) - 1; i >= 0 && over > 0; i-- {
+			if c := &h.demands[i]; l.granted[c.UID] && c.idle(name) {
 				h.take(l, c.UID)
 				over--
 			}
@@ -157,8 +157,8 @@ func (h *hall) revoke() {
 // counted is how many have a slot, or may be at a broker without one.
 func (h *hall) counted(name string, l *ledger) int {
 	n := len(l.granted)
-	for i := range h.claims {
-		if c := &h.claims[i]; c.Stages[name] == Doubtful && !l.granted[c.UID] {
+	for i := range h.demands {
+		if c := &h.demands[i]; c.Stages[name] == Doubtful && !l.granted[c.UID] {
 			n++
 		}
 	}
@@ -168,8 +168,8 @@ func (h *hall) counted(name string, l *ledger) int {
 // grant serves those who wait: first those who may be at a broker.
 func (h *hall) grant() {
 	for _, doubtful := range []bool{true, false} {
-		for i := range h.claims {
-			if c := &h.claims[i]; c.doubtful() == doubtful && !c.Leaving {
+		for i := range h.demands {
+			if c := &h.demands[i]; c.doubtful() == doubtful && !c.Leaving {
 				h.serve(c)
 			}
 		}
@@ -177,9 +177,9 @@ func (h *hall) grant() {
 }
 
 // idle says that a slot that the policy granted was not used.
-func (c *Claim) idle(policy string) bool { return c.Stages[policy] == Asked && !c.Opaque }
+func (c *Demand) idle(policy string) bool { return c.Stages[policy] == Asked && !c.Opaque }
 
-func (c *Claim) doubtful() bool {
+func (c *Demand) doubtful() bool {
 	for _, stage := range c.Stages {
 		if stage == Doubtful {
 			return true
@@ -188,8 +188,8 @@ func (c *Claim) doubtful() bool {
 	return false
 }
 
-// serve gives a claim all that it lacks, or takes from it what is of no use alone.
-func (h *hall) serve(c *Claim) {
+// serve gives a demand all that it lacks, or takes from it what is of no use alone.
+func (h *hall) serve(c *Demand) {
 	var lacks, idle []*ledger
 	room := true
 	for _, name := range h.names {

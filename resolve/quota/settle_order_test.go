@@ -12,8 +12,8 @@ import (
 	"github.com/defaultplan/defaultplan/resolve/quota"
 )
 
-// randomSettlement makes policies and claims: some have slots, some of claims that are gone.
-func randomSettlement(r *rand.Rand) ([]quota.Policy, []quota.Claim) {
+// randomSettlement makes policies and demands: some have slots, some of demands that are gone.
+func randomSettlement(r *rand.Rand) ([]quota.Policy, []quota.Demand) {
 	var policies []quota.Policy
 	for _, name := range []string{"p", "q"} {
 		limit := int32(r.IntN(4))
@@ -25,13 +25,13 @@ func randomSettlement(r *rand.Rand) ([]quota.Policy, []quota.Claim) {
 		}
 		policies = append(policies, p)
 	}
-	var claims []quota.Claim
+	var demands []quota.Demand
 	for i := range r.IntN(6) {
-		c := quota.Claim{UID: types.UID(fmt.Sprint(i)), Name: fmt.Sprint(i), Since: int64(r.IntN(3)), Leaving: r.IntN(4) == 0, Opaque: r.IntN(4) == 0}
+		c := quota.Demand{UID: types.UID(fmt.Sprint(i)), Name: fmt.Sprint(i), Since: int64(r.IntN(3)), Leaving: r.IntN(4) == 0, Opaque: r.IntN(4) == 0}
 		c.Stages = map[string]quota.Stage{"p": quota.Stage(r.IntN(4)), "q": quota.Stage(r.IntN(4))}
-		claims = append(claims, c)
+		demands = append(demands, c)
 	}
-	return policies, claims
+	return policies, demands
 }
 
 // TestSettleRegardlessOfOrder holds the rules of a settlement against random input: the order of
@@ -41,23 +41,23 @@ func TestSettleRegardlessOfOrder(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2000) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		policies, claims := randomSettlement(r)
-		got := quota.Settle(policies, claims)
+		policies, demands := randomSettlement(r)
+		got := quota.Settle(policies, demands)
 
 		r.Shuffle(len(policies), func(i, j int) { policies[i], policies[j] = policies[j], policies[i] })
-		r.Shuffle(len(claims), func(i, j int) { claims[i], claims[j] = claims[j], claims[i] })
-		require.Equal(t, got, quota.Settle(policies, claims), "seed %d: another order", seed)
+		r.Shuffle(len(demands), func(i, j int) { demands[i], demands[j] = demands[j], demands[i] })
+		require.Equal(t, got, quota.Settle(policies, demands), "seed %d: another order", seed)
 
 		for _, p := range policies {
-			checkGranted(t, seed, p, claims, got.Granted[p.Name])
+			checkGranted(t, seed, p, demands, got.Granted[p.Name])
 		}
 	}
 }
 
-func checkGranted(t *testing.T, seed uint64, p quota.Policy, claims []quota.Claim, granted []types.UID) {
+func checkGranted(t *testing.T, seed uint64, p quota.Policy, demands []quota.Demand, granted []types.UID) {
 	t.Helper()
 	alive, standing := map[types.UID]bool{}, 0
-	for _, c := range claims {
+	for _, c := range demands {
 		alive[c.UID] = true
 		if c.Stages[p.Name] == quota.Standing {
 			standing++
@@ -84,14 +84,14 @@ func checkGranted(t *testing.T, seed uint64, p quota.Policy, claims []quota.Clai
 func TestSettleTwice(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2000) {
-		policies, claims := randomSettlement(rand.New(rand.NewPCG(seed, 2)))
-		first := quota.Settle(policies, claims)
+		policies, demands := randomSettlement(rand.New(rand.NewPCG(seed, 2)))
+		first := quota.Settle(policies, demands)
 		if first.Unsettled {
 			continue
 		}
 		for i := range policies {
 			policies[i].Granted = first.Granted[policies[i].Name]
 		}
-		assert.Equal(t, first, quota.Settle(policies, claims), "seed %d", seed)
+		assert.Equal(t, first, quota.Settle(policies, demands), "seed %d", seed)
 	}
 }

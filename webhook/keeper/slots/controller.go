@@ -73,8 +73,8 @@ func New(options controller.Environment) *controller.Spec[string] {
 			{Object: &corev1.Namespace{}, When: controller.Changes, Enqueue: here},
 			{Object: &v1beta1.ProvisioningPolicy{}, When: controller.Changes, Enqueue: everywhereAfter(shortly)},
 			{Object: &v1beta1.ProvisioningPolicy{}, When: updates, Enqueue: granted},
-			{Object: &v1beta1.ServiceInstance{}, When: writes, Enqueue: s.claimed},
-			{Object: &v1beta1.ServiceBinding{}, When: writes, Enqueue: s.claimed},
+			{Object: &v1beta1.ServiceInstance{}, When: writes, Enqueue: s.requested},
+			{Object: &v1beta1.ServiceBinding{}, When: writes, Enqueue: s.requested},
 		},
 	}
 }
@@ -134,9 +134,9 @@ var writes = predicate.And(predicate.ResourceVersionChangedPredicate{}, predicat
 // updates are of objects that were there before.
 var updates = predicate.Funcs{CreateFunc: controller.Never[event.CreateEvent], DeleteFunc: controller.Never[event.DeleteEvent]}
 
-// claimed enqueues the namespace of an object that was created, changed or
+// requested enqueues the namespace of an object that was created, changed or
 // deleted.
-func (s *slotAllocator) claimed(_ context.Context, q controller.Queue[string], versions ...client.Object) {
+func (s *slotAllocator) requested(_ context.Context, q controller.Queue[string], versions ...client.Object) {
 	at, when := versions[0].GetNamespace(), shortly
 	if len(versions) == 2 && versions[0].GetGeneration() == versions[1].GetGeneration() && versions[0].GetUID() == versions[1].GetUID() {
 		when = s.pause(at) // the cache does not hold what went on

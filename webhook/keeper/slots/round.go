@@ -42,13 +42,13 @@ func (s *slotAllocator) round(ctx context.Context, namespace string) (bool, erro
 	if err != nil || len(limiters) == 0 {
 		return false, err
 	}
-	claims, err := newSlotCatalog(ctx, s, namespace).claims(ctx, limiters, place)
+	demands, err := newSlotCatalog(ctx, s, namespace).demands(ctx, limiters, place)
 	if err != nil {
 		return false, err
 	}
 	again := false
 	for _, kind := range []quota.Kind{quota.Instances, quota.Bindings} {
-		settled := quota.Settle(policiesOf(limiters, kind, place), claims[kind])
+		settled := quota.Settle(policiesOf(limiters, kind, place), demands[kind])
 		for _, l := range limiters {
 			*l.of(kind) = settled.Granted[l.policy.Name]
 		}
@@ -77,7 +77,7 @@ func (s *slotAllocator) concerned(ctx context.Context, namespace string) (bool, 
 	}
 	for i := range policies.Items {
 		p := &policies.Items[i]
-		if slotsByNamespace(&p.Status)[namespace] != nil {
+		if slotsOf(&p.Status, namespace) != nil {
 			return true, nil
 		}
 		if rule, err := policy.FromProvisioning(p); err == nil && rule.Limits.Any() && rule.Holds(place) {
@@ -85,6 +85,15 @@ func (s *slotAllocator) concerned(ctx context.Context, namespace string) (bool, 
 		}
 	}
 	return false, nil
+}
+
+// slotsOf are the slots of one namespace; nil: it has none. A policy may have those of thousands.
+func slotsOf(status *v1beta1.PolicyStatus, namespace string) *v1beta1.PolicySlots {
+	at := slices.IndexFunc(status.Slots, func(s v1beta1.PolicySlots) bool { return s.Namespace == namespace })
+	if at < 0 {
+		return nil
+	}
+	return &status.Slots[at]
 }
 
 // limiters are the policies with limits or slots in the namespace, by name. One
@@ -104,7 +113,7 @@ func (s *slotAllocator) limiters(ctx context.Context, namespace string) ([]*limi
 	for i := range policies.Items {
 		p := &policies.Items[i]
 		rule, err := policy.FromProvisioning(p)
-		before := slotsByNamespace(&p.Status)[namespace]
+		before := slotsOf(&p.Status, namespace)
 		if err != nil || before == nil && (!rule.Limits.Any() || !rule.Holds(place)) {
 			continue
 		}

@@ -40,10 +40,10 @@ func newSlotCatalog(ctx context.Context, s *slotAllocator, namespace string) *sl
 	}
 }
 
-// claims are the objects of the namespace by kind. Plans are read before the objects
+// demands are the objects of the namespace by kind. Plans are read before the objects
 // are, so that an instance is counted that was provisioned before its plan was limited. The
 // objects are listed once more after a plan was read that nothing in the cache has.
-func (c *slotCatalog) claims(ctx context.Context, limiters []*limiter, place policy.Place) (map[quota.Kind][]quota.Claim, error) {
+func (c *slotCatalog) demands(ctx context.Context, limiters []*limiter, place policy.Place) (map[quota.Kind][]quota.Demand, error) {
 	rules := rulesOf(limiters)
 	c.rules = rules
 	if _, err := c.listed(ctx, c.cached, rules, place); err != nil {
@@ -51,14 +51,14 @@ func (c *slotCatalog) claims(ctx context.Context, limiters []*limiter, place pol
 	}
 	for {
 		read := c.read
-		claims, err := c.listed(ctx, c.live, rules, place)
+		demands, err := c.listed(ctx, c.live, rules, place)
 		if err != nil || read == c.read {
-			return claims, err
+			return demands, err
 		}
 	}
 }
 
-func (c *slotCatalog) listed(ctx context.Context, from catalog.Scope, rules []policy.Rule, place policy.Place) (map[quota.Kind][]quota.Claim, error) {
+func (c *slotCatalog) listed(ctx context.Context, from catalog.Scope, rules []policy.Rule, place policy.Place) (map[quota.Kind][]quota.Demand, error) {
 	var instances v1beta1.ServiceInstanceList
 	if err := from.List(ctx, &instances, nil); err != nil {
 		return nil, err
@@ -68,16 +68,16 @@ func (c *slotCatalog) listed(ctx context.Context, from catalog.Scope, rules []po
 		return nil, err
 	}
 	c.instances = map[client.ObjectKey]*v1beta1.ServiceInstance{}
-	claims := map[quota.Kind][]quota.Claim{}
+	demands := map[quota.Kind][]quota.Demand{}
 	for i := range instances.Items {
 		o := &instances.Items[i]
 		c.instances[client.ObjectKeyFromObject(o)] = o
-		claim, err := c.claim(quota.Instances, o, quota.OfInstance(o), rules, place)
+		demand, err := c.demand(quota.Instances, o, quota.OfInstance(o), rules, place)
 		if err != nil {
 			return nil, err
 		}
-		claim.Opaque = claim.Opaque || quota.Unsure(o)
-		claims[quota.Instances] = append(claims[quota.Instances], claim)
+		demand.Opaque = demand.Opaque || quota.Unsure(o)
+		demands[quota.Instances] = append(demands[quota.Instances], demand)
 	}
 	for i := range bindings.Items {
 		o := &bindings.Items[i]
@@ -85,19 +85,19 @@ func (c *slotCatalog) listed(ctx context.Context, from catalog.Scope, rules []po
 		if err != nil {
 			return nil, err
 		}
-		claim, err := c.claim(quota.Bindings, o, quota.OfBinding(o, instance), rules, place)
+		demand, err := c.demand(quota.Bindings, o, quota.OfBinding(o, instance), rules, place)
 		if err != nil {
 			return nil, err
 		}
-		claims[quota.Bindings] = append(claims[quota.Bindings], claim)
+		demands[quota.Bindings] = append(demands[quota.Bindings], demand)
 	}
-	return claims, nil
+	return demands, nil
 }
 
-// claim is the slots that an object with these plans needs.
-func (c *slotCatalog) claim(kind quota.Kind, o client.Object, named []quota.Named, rules []policy.Rule, place policy.Place) (quota.Claim, error) {
+// demand is the slots that an object with these plans needs.
+func (c *slotCatalog) demand(kind quota.Kind, o client.Object, named []quota.Named, rules []policy.Rule, place policy.Place) (quota.Demand, error) {
 	uses, opaque, err := quota.Look(named, c)
-	return quota.Claim{
+	return quota.Demand{
 		UID: o.GetUID(), Since: o.GetCreationTimestamp().Unix(), Name: o.GetName(), Leaving: o.GetDeletionTimestamp() != nil, Opaque: opaque,
 		Stages: kind.Stages(rules, uses, place),
 	}, err
