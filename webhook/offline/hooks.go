@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 
 	admissionv1 "k8s.io/api/admission/v1"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
-	authorizationv1 "k8s.io/api/authorization/v1"
 	webhookerrors "k8s.io/apiserver/pkg/admission/plugin/webhook/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/defaultplan/defaultplan/deploy"
@@ -49,7 +48,16 @@ type registrar map[string]http.Handler
 func (r registrar) Register(path string, handler http.Handler) { r[path] = handler }
 
 func newHooks(readers webhook.Readers, options *options.Options) (*hooks, error) {
-	h := &hooks{readers: readers, options: options, mutating: map[string]*hook{}, validating: map[string]*hook{}}
+	shipped, err := shippedHooks()
+	if err != nil {
+		return nil, err
+	}
+	return shipped.clone(readers, options), nil
+}
+
+// shippedHooks reads the configurations once for all clusters: they never change.
+var shippedHooks = sync.OnceValues(func() (*hooks, error) {
+	h := &hooks{mutating: map[string]*hook{}, validating: map[string]*hook{}}
 	shipped, err := deploy.Manifests.ReadFile("hooks/manifests.yaml")
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the hook configurations: %w", err)
@@ -59,9 +67,8 @@ func newHooks(readers webhook.Readers, options *options.Options) (*hooks, error)
 			return nil, fmt.Errorf("cannot read the hook configurations: %w", err)
 		}
 	}
-	h.serve()
 	return h, nil
-}
+})
 
 // add takes in one configuration. What matters here has the same fields in both
 // kinds.
@@ -82,6 +89,13 @@ func (h *hooks) add(document []byte) error {
 		}
 	}
 	return nil
+}
+
+// clone are the same hooks of a webhook with other readers and options.
+func (h *hooks) clone(readers webhook.Readers, options *options.Options) *hooks {
+	copied := &hooks{readers: readers, options: options, mutating: h.mutating, validating: h.validating}
+	copied.serve()
+	return copied
 }
 
 func (h *hooks) serve() {
@@ -155,16 +169,3 @@ func (r *recorder) WriteHeader(code int) { r.code = code }
 
 // Write keeps the answer's body.
 func (r *recorder) Write(body []byte) (int, error) { return r.body.Write(body) }
-
-// everything is what every user may do.
-type everything struct{}
-
-// Create answers a review of access.
-func (everything) Create(_ context.Context, review client.Object, _ ...client.CreateOption) error {
-	asked, ok := review.(*authorizationv1.SubjectAccessReview)
-	if !ok {
-		return fmt.Errorf("cannot create %T: only access is reviewed", review)
-	}
-	asked.Status.Allowed = true
-	return nil
-}

@@ -10,15 +10,26 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// admin is the user who applies objects; toucher is the user name of the keeper
-// as shipped.
+// Admin is the user who applies objects.
+func Admin() authenticationv1.UserInfo { return admin }
+
+// Keeper is the keeper's user as shipped.
+func Keeper() authenticationv1.UserInfo { return toucher }
+
+// Controller is the controller's user as shipped.
+func Controller() authenticationv1.UserInfo { return serviceAccount("defaultplan-controller") }
+
 var (
 	admin   = authenticationv1.UserInfo{Username: "kubernetes-admin", Groups: []string{"system:masters", "system:authenticated"}}
-	toucher = authenticationv1.UserInfo{
-		Username: "system:serviceaccount:defaultplan-system:defaultplan-webhook",
+	toucher = serviceAccount("defaultplan-webhook")
+)
+
+func serviceAccount(name string) authenticationv1.UserInfo {
+	return authenticationv1.UserInfo{
+		Username: "system:serviceaccount:defaultplan-system:" + name,
 		Groups:   []string{"system:serviceaccounts", "system:serviceaccounts:defaultplan-system", "system:authenticated"},
 	}
-)
+}
 
 // uidSpace is the name space of the UIDs of objects and requests.
 var uidSpace = uuid.MustParse("8f0e3d5c-51c5-4d0c-9f5a-3a2f6d6a7be1")

@@ -45,15 +45,20 @@ func (h *hook) asks(ctx context.Context, w *write) (bool, error) {
 
 // attributes are the write as the API server's own admission sees it.
 func (w *write) attributes() *admission.VersionedAttributes {
-	operation := admission.Create
+	operation, of := admission.Create, w.object
 	// An interface of a nil pointer would not be nil.
-	var old runtime.Object
+	var object, old runtime.Object
 	if w.old != nil {
 		operation, old = admission.Update, w.old
 	}
-	asked := admission.NewAttributesRecord(w.object, old, w.kind.GroupVersionKind, w.object.GetNamespace(), w.object.GetName(),
+	if w.object == nil {
+		operation, of = admission.Delete, w.old
+	} else {
+		object = w.object
+	}
+	asked := admission.NewAttributesRecord(object, old, w.kind.GroupVersionKind, of.GetNamespace(), of.GetName(),
 		w.kind.GroupVersion().WithResource(w.kind.Resource), "", operation, nil, false, &user.DefaultInfo{Name: w.user.Username, Groups: w.user.Groups})
 	return &admission.VersionedAttributes{
-		Attributes: asked, VersionedObject: admission.NewLazyObject(w.object), VersionedOldObject: admission.NewLazyObject(old), VersionedKind: w.kind.GroupVersionKind,
+		Attributes: asked, VersionedObject: admission.NewLazyObject(object), VersionedOldObject: admission.NewLazyObject(old), VersionedKind: w.kind.GroupVersionKind,
 	}
 }

@@ -5,10 +5,10 @@
 // gives what a cluster with these objects would, from files alone, for charts' tests
 // and for explanations.
 //
-// What it cannot know it assumes: every user may do everything, a namespace that it
-// was not given exists and has no labels but its name, and no Secret is read. What a
-// cluster makes up it derives, the same each time: a UID from kind, namespace and
-// name, an ID that admission mints from that, and the end of a generated name. So
+// What it cannot know it assumes: every user but the controller may do everything, a
+// namespace that it was not given exists and has no labels but its name, and no Secret is
+// read. What a cluster makes up it derives, the same each time: a UID from kind, namespace
+// and name, an ID that admission mints from that, and the end of a generated name. So
 // among plans of equal weight, which are told apart by their UIDs, it chooses as a
 // cluster does only if the plans come with the UIDs that they have there.
 package offline
@@ -19,10 +19,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -38,11 +40,12 @@ type Cluster struct {
 	store *store
 	hooks *hooks
 	rules *policies.RuleSet
-	kinds map[string]*schema.Kind
 	// generated counts the objects whose names were generated.
 	generated int
 	// idle are the policies that have no effect, and why, by kind and name.
 	idle map[string]error
+	// watch is told of each write.
+	watch func(before, after client.Object)
 }
 
 // A Result is the result of one write.
@@ -66,16 +69,53 @@ func New(options *options.Options) (*Cluster, error) {
 		return nil, err
 	}
 	rules := policies.NewRuleSet()
-	served, err := newHooks(webhook.Readers{Cached: view{store: held, cached: true}, Live: view{store: held}, Current: func() bool { return true }, Policies: rules, Access: everything{}}, options)
+	served, err := newHooks(readersOf(held, rules), options)
 	if err != nil {
 		return nil, err
 	}
-	return &Cluster{store: held, hooks: served, rules: rules, kinds: map[string]*schema.Kind{}, idle: map[string]error{}}, nil
+	return &Cluster{store: held, hooks: served, rules: rules, idle: map[string]error{}}, nil
 }
+
+// readersOf are what the webhook reads of a store.
+func readersOf(held *store, rules *policies.RuleSet) webhook.Readers {
+	return webhook.Readers{
+		Cached: view{store: held, cached: true}, Live: view{store: held}, Current: func() bool { return true }, Policies: rules, Access: rights{},
+	}
+}
+
+// Clone is a cluster with the same objects and webhook. What is written to one is not in
+// the other. It costs little, however many objects there are.
+func (c *Cluster) Clone() *Cluster { return c.CloneWith(c.hooks.options) }
+
+// CloneWith is a Clone whose webhook has other options, which must be valid.
+func (c *Cluster) CloneWith(options *options.Options) *Cluster {
+	held, rules := c.store.clone(), c.rules.Clone()
+	return &Cluster{
+		store: held, hooks: c.hooks.clone(readersOf(held, rules), options), rules: rules,
+		generated: c.generated, idle: maps.Clone(c.idle),
+	}
+}
+
+// Watch has a function called after each write that changes what is stored, with what
+// was and is stored: nil before a create, and after a removal. Load is such a write, and
+// Restore is none. A clone is not watched.
+func (c *Cluster) Watch(told func(before, after client.Object)) { c.watch = told }
+
+// Scheme has the kinds that are stored.
+func (c *Cluster) Scheme() *runtime.Scheme { return c.store.scheme }
 
 // Reader reads what is stored, by typed kinds, and selects by the fields that the
 // API server does.
 func (c *Cluster) Reader() client.Reader { return view{store: c.store} }
+
+// Cache reads what is stored as the webhook's cache does, which selects by its indexes
+// and those of Index.
+func (c *Cluster) Cache() client.Reader { return view{store: c.store, cached: true} }
+
+// Index takes in indexes of further caches. Clones have them, too.
+func (c *Cluster) Index(ctx context.Context, add func(context.Context, client.FieldIndexer) error) error {
+	return add(ctx, c.store)
+}
 
 // Apply creates the object as kubectl create and kubectl apply --server-side do, with
 // its nulls (client-side kubectl apply leaves them out of what it creates), or updates
@@ -84,13 +124,13 @@ func (c *Cluster) Reader() client.Reader { return view{store: c.store} }
 // refuses is in the result.
 func (c *Cluster) Apply(ctx context.Context, object *unstructured.Unstructured) (Result, error) {
 	ctx = quiet(ctx)
-	kind, err := c.kindOf(object)
+	kind, err := kindOf(object)
 	if err != nil {
 		return Result{}, err
 	}
 	if name := object.GetName(); name != "" {
 		if old := c.store.get(kind.GroupVersionKind, keyOf(kind, object)); old != nil {
-			wanted, err := reapplied(kind, old, object)
+			wanted, err := Reapplied(old, object, nil)
 			if err != nil {
 				return Result{}, err
 			}
@@ -114,26 +154,26 @@ func (c *Cluster) Idle() []error {
 }
 
 // kindOf is the kind of an object, which must be one of ours.
-func (c *Cluster) kindOf(object *unstructured.Unstructured) (*schema.Kind, error) {
+func kindOf(object *unstructured.Unstructured) (*schema.Kind, error) {
 	asked := object.GroupVersionKind()
-	known, ok := c.kinds[asked.Kind]
-	if ok && known.GroupVersionKind == asked {
-		return known, nil
-	}
 	resource, ok := resources[asked.Kind]
 	if !ok || asked.Group != schema.Group {
 		return nil, fmt.Errorf("cannot admit %s %q: it is of no kind of %s", asked.Kind, object.GetName(), schema.Group)
 	}
-	kind, err := schema.Of(resource)
+	read, _ := kinds.LoadOrStore(resource, sync.OnceValues(func() (*schema.Kind, error) { return schema.Of(resource) }))
+	kind, err := read.(func() (*schema.Kind, error))() //nolint:forcetypeassert // it was stored above
 	if err != nil {
 		return nil, fmt.Errorf("cannot admit %s: %w", asked.Kind, err)
 	}
 	if kind.GroupVersionKind != asked {
 		return nil, fmt.Errorf("cannot admit %s %q of version %q: the version that is served is %q", asked.Kind, object.GetName(), asked.Version, kind.Version)
 	}
-	c.kinds[asked.Kind] = kind
 	return kind, nil
 }
+
+// kinds are those that were asked for, by resource. They are read once for all clusters:
+// a definition never changes.
+var kinds sync.Map
 
 // resources are our kinds' names in the API's paths.
 var resources = map[string]string{

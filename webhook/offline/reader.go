@@ -10,8 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -59,11 +57,10 @@ func (v view) List(_ context.Context, list client.ObjectList, options ...client.
 	}
 	kind.Kind = strings.TrimSuffix(kind.Kind, "List")
 	asked := (&client.ListOptions{}).ApplyOptions(options)
-	selects, err := v.selects(kind, asked.FieldSelector)
+	all, revision, selects, err := v.candidates(kind, asked)
 	if err != nil {
 		return err
 	}
-	all, revision := v.store.list(kind)
 	var items []runtime.Object
 	for _, one := range all {
 		if !lies(one, asked) || !selects(one) {
@@ -85,34 +82,63 @@ func (v view) List(_ context.Context, list client.ObjectList, options ...client.
 // lies says whether an object is in the requested namespace, and has the
 // requested labels.
 func lies(one *stored, asked *client.ListOptions) bool {
-	if asked.Namespace != "" && one.object.GetNamespace() != asked.Namespace {
+	if !within(asked.Namespace, one) {
 		return false
 	}
-	return asked.LabelSelector == nil || asked.LabelSelector.Matches(labels.Set(one.object.GetLabels()))
+	return asked.LabelSelector == nil || asked.LabelSelector.Matches(labels.Set(one.typed.GetLabels()))
 }
 
-// selects compiles a field selector. A field that is not selectable is an
-// error.
-func (v view) selects(kind schema.GroupVersionKind, selector fields.Selector) (func(*stored) bool, error) {
-	if selector == nil || selector.Empty() {
-		return func(*stored) bool { return true }, nil
+// candidates are the objects among which are those that the options select, and what a
+// field selector says of each. A field that is not selectable is an error.
+func (v view) candidates(kind schema.GroupVersionKind, asked *client.ListOptions) (all []*stored, revision string, selects func(*stored) bool, err error) {
+	if asked.FieldSelector == nil || asked.FieldSelector.Empty() {
+		all, revision = v.store.list(kind, asked.Namespace)
+		return all, revision, func(*stored) bool { return true }, nil
 	}
-	requirements := selector.Requirements()
-	values := make([]func(*stored) []string, len(requirements))
+	requirements := asked.FieldSelector.Requirements()
+	indexes := make([]*index, len(requirements))
+	var narrow *index
+	var value string
+	narrowed := -1
 	for i, requirement := range requirements {
-		if values[i] = v.values(kind, requirement.Field); values[i] == nil {
-			return nil, apierrors.NewBadRequest(fmt.Sprintf("field label not supported: %s", requirement.Field))
+		if indexes[i] = v.index(kind, requirement.Field); indexes[i] == nil {
+			return nil, "", nil, apierrors.NewBadRequest(fmt.Sprintf("field label not supported: %s", requirement.Field))
+		}
+		if requirement.Operator != selection.NotEquals {
+			narrow, value, narrowed = indexes[i], requirement.Value, i
 		}
 	}
-	return func(one *stored) bool {
+	selects = func(one *stored) bool {
 		for i, requirement := range requirements {
-			has := slices.Contains(values[i](one), requirement.Value)
+			if i == narrowed {
+				continue // the index says so
+			}
+			has := slices.Contains(indexes[i].values(one), requirement.Value)
 			if has == (requirement.Operator == selection.NotEquals) {
 				return false
 			}
 		}
 		return true
-	}, nil
+	}
+	if narrow == nil {
+		all, revision = v.store.list(kind, asked.Namespace)
+		return all, revision, selects, nil
+	}
+	all, revision = v.store.selected(kind, narrow, value)
+	return all, revision, selects, nil
+}
+
+// index is how objects of a kind are found by a field, nil if it is not selectable.
+func (v view) index(kind schema.GroupVersionKind, field string) *index {
+	values := v.values(kind, field)
+	if values == nil {
+		return nil
+	}
+	name := field
+	if v.cached {
+		name = "cached " + field
+	}
+	return &index{name, values}
 }
 
 // values is what objects of a kind have of a field, nil if it is not selectable.
@@ -125,10 +151,6 @@ func (v view) values(kind schema.GroupVersionKind, field string) func(*stored) [
 		return nil
 	}
 	return func(one *stored) []string {
-		value, found, err := unstructured.NestedFieldNoCopy(one.object.Object, path...)
-		if err != nil || !found || value == nil {
-			return []string{""}
-		}
-		return []string{fmt.Sprint(value)}
+		return []string{one.field(path)}
 	}
 }

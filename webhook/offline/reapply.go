@@ -6,13 +6,13 @@ import (
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/jsonmergepatch"
-
-	"github.com/defaultplan/defaultplan/deploy/schema"
 )
 
-// reapplied is an object as kubectl apply updates one that it has never applied: what
-// the manifest says is set, what it leaves out stays, and a null takes away.
-func reapplied(kind *schema.Kind, old, manifest *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+// Reapplied is a stored object as kubectl apply updates it: what the manifest says is set,
+// what it leaves out stays unless the last one, empty for none, had it, and a null takes
+// away.
+func Reapplied(old, manifest *unstructured.Unstructured, last []byte) (*unstructured.Unstructured, error) {
+	kind := old.GroupVersionKind()
 	now, err := old.MarshalJSON()
 	if err != nil {
 		return nil, fmt.Errorf("cannot encode %s %q: %w", kind.Kind, old.GetName(), err)
@@ -21,7 +21,7 @@ func reapplied(kind *schema.Kind, old, manifest *unstructured.Unstructured) (*un
 	if err != nil {
 		return nil, fmt.Errorf("cannot encode %s %q: %w", kind.Kind, old.GetName(), err)
 	}
-	patch, err := jsonmergepatch.CreateThreeWayJSONMergePatch(nil, wanted, now)
+	patch, err := jsonmergepatch.CreateThreeWayJSONMergePatch(last, wanted, now)
 	if err != nil {
 		return nil, fmt.Errorf("cannot compare %s %q with what is stored: %w", kind.Kind, old.GetName(), err)
 	}

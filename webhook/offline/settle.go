@@ -3,8 +3,6 @@ package offline
 import (
 	"context"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
 
@@ -28,7 +26,7 @@ func (c *Cluster) Settle(ctx context.Context) (decided, waiting []Result, err er
 // wait for them.
 func (c *Cluster) touchAll(ctx context.Context) (decided, waiting []Result, err error) {
 	for _, kind := range []string{"ServiceInstance", "ServiceBinding"} {
-		all, _ := c.store.list(v1beta1.GroupVersion.WithKind(kind))
+		all, _ := c.store.list(v1beta1.GroupVersion.WithKind(kind), "")
 		for _, one := range all {
 			if one.typed.GetDeletionTimestamp() != nil || isDecided(one) {
 				continue
@@ -37,7 +35,7 @@ func (c *Cluster) touchAll(ctx context.Context) (decided, waiting []Result, err 
 			if err != nil {
 				return decided, waiting, err
 			}
-			if now := c.store.find(v1beta1.GroupVersion.WithKind(kind), client.ObjectKeyFromObject(one.object)); isDecided(now) {
+			if now := c.store.find(v1beta1.GroupVersion.WithKind(kind), one.at); isDecided(now) {
 				decided = append(decided, result)
 				continue
 			}
@@ -49,11 +47,12 @@ func (c *Cluster) touchAll(ctx context.Context) (decided, waiting []Result, err 
 
 // touch sends an empty merge patch.
 func (c *Cluster) touch(ctx context.Context, one *stored) (Result, error) {
-	kind, err := c.kindOf(one.object)
+	object := one.object()
+	kind, err := kindOf(object)
 	if err != nil {
 		return Result{}, err
 	}
-	return c.write(ctx, &write{kind: kind, object: one.object.DeepCopy(), old: one.object.DeepCopy(), user: toucher})
+	return c.write(ctx, &write{kind: kind, object: object, old: one.object(), user: toucher})
 }
 
 // isDecided says that admission has decided on an object.

@@ -1,7 +1,6 @@
 package offline
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,18 +11,22 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
-	kjson "sigs.k8s.io/json"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	definitions "github.com/defaultplan/defaultplan/deploy/schema"
 	"github.com/defaultplan/defaultplan/webhook"
 )
+
+// newestRevision is the largest revision of a restored object: the store counts on from it, and
+// half of the numbers is left.
+const newestRevision int64 = 1 << 62
 
 // A store holds objects, and reads them by kind, name and field. The webhook reads
 // from several goroutines; objects that are stored are never changed, only replaced.
@@ -33,30 +36,43 @@ type store struct {
 	indexes map[schema.GroupVersionKind]map[string]client.IndexerFunc
 
 	mu       sync.RWMutex
-	objects  map[schema.GroupVersionKind]map[types.NamespacedName]*stored
+	objects  map[schema.GroupVersionKind]*table
 	revision int64
+	// histories are the managedFields of objects, and owned the fields in them, each text once.
+	histories map[string]*history
+	owned     map[string]*metav1.FieldsV1
 	// fields are those that the API server selects by, of the kinds that were asked
 	// for.
 	fields map[schema.GroupVersionKind][]string
-}
-
-// A stored object is held as it is written, and as it is read.
-type stored struct {
-	object *unstructured.Unstructured
-	typed  client.Object
 }
 
 func newStore() (*store, error) {
 	s := &store{
 		scheme:  runtime.NewScheme(),
 		indexes: map[schema.GroupVersionKind]map[string]client.IndexerFunc{},
-		objects: map[schema.GroupVersionKind]map[types.NamespacedName]*stored{},
-		fields:  map[schema.GroupVersionKind][]string{},
+		objects: map[schema.GroupVersionKind]*table{},
+		owned:   map[string]*metav1.FieldsV1{}, histories: map[string]*history{},
+		fields: map[schema.GroupVersionKind][]string{},
 	}
 	if err := errors.Join(corev1.AddToScheme(s.scheme), v1beta1.AddToScheme(s.scheme)); err != nil {
 		return nil, fmt.Errorf("cannot make a scheme: %w", err)
 	}
 	return s, webhook.Index(context.Background(), s)
+}
+
+// clone is a store with the same objects, of which each is written without the other.
+func (s *store) clone() *store {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	copied := &store{
+		scheme: s.scheme, indexes: s.indexes, revision: s.revision,
+		objects: make(map[schema.GroupVersionKind]*table, len(s.objects)), fields: maps.Clone(s.fields),
+		owned: maps.Clone(s.owned), histories: maps.Clone(s.histories),
+	}
+	for kind, of := range s.objects {
+		copied.objects[kind] = of.clone()
+	}
+	return copied
 }
 
 // IndexField takes in an index of the webhook's cache.
@@ -93,7 +109,7 @@ func (s *store) selectable(kind schema.GroupVersionKind) []string {
 // get returns the object of a name, nil if there is none. It is the caller's.
 func (s *store) get(kind schema.GroupVersionKind, at types.NamespacedName) *unstructured.Unstructured {
 	if found := s.find(kind, at); found != nil {
-		return found.object.DeepCopy()
+		return found.object()
 	}
 	return nil
 }
@@ -101,59 +117,86 @@ func (s *store) get(kind schema.GroupVersionKind, at types.NamespacedName) *unst
 func (s *store) find(kind schema.GroupVersionKind, at types.NamespacedName) *stored {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.objects[kind][at]
+	return s.objects[kind].find(at)
 }
 
-// list returns the objects of a kind in the order of their names.
-func (s *store) list(kind schema.GroupVersionKind) (found []*stored, revision string) {
+// list returns the objects of a kind, or those in a namespace, in the order of their
+// names.
+func (s *store) list(kind schema.GroupVersionKind, namespace string) (found []*stored, revision string) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	of := s.objects[kind]
-	for _, at := range slices.SortedFunc(maps.Keys(of), func(a, b types.NamespacedName) int {
-		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
-	}) {
-		found = append(found, of[at])
+	return s.objects[kind].all(namespace), strconv.FormatInt(s.revision, 10)
+}
+
+// everything is all objects, in the order of their kinds and names.
+func (s *store) everything() []*stored {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	kinds := slices.SortedFunc(maps.Keys(s.objects), func(a, b schema.GroupVersionKind) int { return strings.Compare(a.Kind, b.Kind) })
+	var found []*stored
+	for _, kind := range kinds {
+		found = append(found, s.objects[kind].all("")...)
 	}
-	return found, strconv.FormatInt(s.revision, 10)
+	return found
+}
+
+// selected returns the objects of a kind that have a value of an index, in the order
+// of their names.
+func (s *store) selected(kind schema.GroupVersionKind, by *index, value string) (found []*stored, revision string) {
+	s.mu.Lock() // the index may be made by this
+	defer s.mu.Unlock()
+	return s.objects[kind].selected(by, value), strconv.FormatInt(s.revision, 10)
 }
 
 // put stores the object under its name, at a new revision, and returns it as Go
 // reads it.
 func (s *store) put(object *unstructured.Unstructured) (client.Object, error) {
-	kind := object.GroupVersionKind()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.revision++
 	object.SetResourceVersion(strconv.FormatInt(s.revision, 10))
-	typed, err := s.read(object)
+	raw, err := object.MarshalJSON()
+	if err != nil {
+		return nil, fmt.Errorf("cannot encode %s %q: %w", object.GetKind(), object.GetName(), err)
+	}
+	one, err := s.read(raw)
 	if err != nil {
 		return nil, err
 	}
-	if s.objects[kind] == nil {
-		s.objects[kind] = map[types.NamespacedName]*stored{}
-	}
-	s.objects[kind][types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()}] = &stored{object: object.DeepCopy(), typed: typed}
-	return typed, nil
+	s.insert(one)
+	return one.typed, nil
 }
 
-// read is the object as its Go type, by the decoder of the API's clients.
-func (s *store) read(object *unstructured.Unstructured) (client.Object, error) {
-	kind := object.GroupVersionKind()
-	made, err := s.scheme.New(kind)
+// restore stores an object as JSON, which is the store's from then on, with the revision
+// that it has.
+func (s *store) restore(raw []byte) (client.Object, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	one, err := s.read(raw)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read %s %q: %w", kind.Kind, object.GetName(), err)
+		return nil, err
 	}
-	typed, ok := made.(client.Object)
-	if !ok {
-		return nil, fmt.Errorf("cannot read %s %q: it has no metadata", kind.Kind, object.GetName())
+	version := one.typed.GetResourceVersion()
+	revision, err := strconv.ParseInt(version, 10, 64)
+	if err != nil || revision < 0 || revision > newestRevision {
+		return nil, fmt.Errorf("cannot read %s %q: metadata.resourceVersion is %.40q; allowed are whole numbers from 0 to %d", one.kind.Kind, one.at.Name, version, newestRevision)
 	}
-	raw, err := object.MarshalJSON()
-	if err != nil {
-		return nil, fmt.Errorf("cannot encode %s %q: %w", kind.Kind, object.GetName(), err)
+	s.revision = max(s.revision, revision)
+	s.insert(one)
+	return one.typed, nil
+}
+
+func (s *store) insert(one *stored) {
+	if s.objects[one.kind] == nil {
+		s.objects[one.kind] = newTable()
 	}
-	// The decoder's own text may quote the object.
-	if kjson.UnmarshalCaseSensitivePreserveInts(raw, typed) != nil {
-		return nil, fmt.Errorf("cannot read %s %q: a field is not of its type", kind.Kind, object.GetName())
-	}
-	return typed, nil
+	s.objects[one.kind].insert(one)
+}
+
+// remove takes an object out, at a new revision.
+func (s *store) remove(kind schema.GroupVersionKind, at types.NamespacedName) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.revision++
+	s.objects[kind].remove(at)
 }

@@ -2,6 +2,7 @@ package policies
 
 import (
 	"context"
+	"maps"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -20,4 +21,16 @@ func (s *RuleSet) Put(ctx context.Context, policy client.Object) error {
 // Remove takes out a policy of either kind.
 func (s *RuleSet) Remove(policy client.Object) {
 	s.drop(ruleName{kindOfPolicy(policy), policy.GetName()})
+}
+
+// Clone is a set with the same rules, of which each is changed without the other. It
+// follows nothing.
+func (s *RuleSet) Clone() *RuleSet {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	copied := &RuleSet{rules: maps.Clone(s.rules), byKey: make(map[string]map[ruleName]bool, len(s.byKey))}
+	for key, names := range s.byKey {
+		copied.byKey[key] = maps.Clone(names)
+	}
+	return copied
 }

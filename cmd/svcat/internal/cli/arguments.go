@@ -26,6 +26,16 @@ func OneName(kind string) cobra.PositionalArgs {
 	}
 }
 
+// NoArguments refuses the arguments of a command; instead is what to give in their place.
+func NoArguments(instead string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return Usagef("%s takes no arguments, and was given %q; %s", cmd.CommandPath(), args[0], instead)
+		}
+		return nil
+	}
+}
+
 // OnName runs a command that changes the object which its one argument names.
 func OnName(run func(ctx context.Context, name string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error { return Untouched(run(cmd.Context(), args[0])) }

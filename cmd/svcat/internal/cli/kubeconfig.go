@@ -82,8 +82,8 @@ func addressOf(config *rest.Config) string {
 	return strings.TrimSuffix(address.String(), "/")
 }
 
-// userinfo are the credentials in an address.
-var userinfo = regexp.MustCompile(`://[^/@\s"]*@`)
+// userinfo are the credentials in an address: up to its last @, since a password may have one.
+var userinfo = regexp.MustCompile(`://[^/\s"]*@`)
 
 // WithoutCredentials is a text without those of addresses in it.
 func WithoutCredentials(text string) string { return userinfo.ReplaceAllString(text, "://") }

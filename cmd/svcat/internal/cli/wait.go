@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -18,8 +19,15 @@ const forEver = "-1"
 type WaitFlags struct {
 	Wait bool
 
+	// silent says that the way of the objects is not printed.
+	silent                  bool
 	rawTimeout, rawInterval string
 	timeout, interval       time.Duration
+}
+
+// Silently is the wait of a command that always waits, and says itself what for.
+func Silently(limit time.Duration) *WaitFlags {
+	return &WaitFlags{Wait: true, silent: true, timeout: limit, interval: time.Second}
 }
 
 // Bind adds the flags.
@@ -90,6 +98,9 @@ func (w *WaitFlags) all(ctx context.Context, env *Env, goal goal, objects []clie
 		defer cancel()
 	}
 	progress := &progress{out: env.ErrOut, started: time.Now()}
+	if w.silent {
+		progress.out = io.Discard
+	}
 	for _, object := range objects {
 		progress.linef("waiting for %s %s (%s)", nameOf(object), goal, w.limit())
 	}

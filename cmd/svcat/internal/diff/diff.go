@@ -65,7 +65,7 @@ func New(env *cli.Env) *cobra.Command {
 		Short:             "Show what manifests would change: objects, calls to brokers, costs",
 		Long:              long,
 		Example:           example,
-		Args:              files.NoArguments,
+		Args:              cli.NoArguments("name files with -f"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return coded(c.run(cmd.Context())) },
 	}

@@ -57,7 +57,7 @@ func TestCommandLines(t *testing.T) {
 		args []string
 		want string
 	}{
-		"NoFiles":   {nil, "diff needs files: -f FILE"},
+		"NoFiles":   {[]string{}, "diff needs files: -f FILE"},
 		"Arguments": {[]string{"a.yaml"}, `diff takes no arguments, and was given "a.yaml"; name files with -f`},
 		"Twice":     {[]string{"-f", "-", "-f", "-"}, "standard input can be read only once: -f - is given 2 times"},
 		"Force":     {[]string{"-f", "-", "--force-conflicts"}, "--force-conflicts goes with --server-side only"},

@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
@@ -17,9 +14,6 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/termtext"
 )
-
-// toStdout is the --bundle that is written to standard output.
-const toStdout = "-"
 
 // validateBundle says what goes not together with --bundle, and whether its file is there.
 func (o *options) validateBundle() error {
@@ -30,18 +24,12 @@ func (o *options) validateBundle() error {
 		return nil
 	case o.wait || o.output != "":
 		return cli.Usagef("--bundle goes without --wait and --output: the report of svcat check is in the bundle")
-	case o.bundle == toStdout:
-		return nil
 	}
-	switch is, err := os.Lstat(o.bundle); {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case !o.force:
-		return cli.Usagef("--bundle: %s is there already; name another file, or give --force", o.bundle)
-	case err == nil && !is.Mode().IsRegular():
-		return cli.Usagef("--bundle: %s is no regular file, and --force replaces only those; name another file", o.bundle)
-	}
-	return nil
+	return o.file().Validate()
+}
+
+func (o *options) file() *cli.NewFile {
+	return &cli.NewFile{Flag: "bundle", Path: o.bundle, Force: o.force}
 }
 
 // writeBundle writes what support needs. A bundle is for installations that are not whole: what
@@ -67,11 +55,11 @@ func (o *options) writeBundle(ctx context.Context, env *cli.Env, s *installation
 	if ctx.Err() != nil && errors.Is(ctx.Err(), context.Canceled) {
 		return &cli.Failure{Code: cli.ExitInterrupted, Err: errors.New("interrupted; nothing was written")}
 	}
-	if o.bundle == toStdout {
+	if o.bundle == cli.StandardOutput {
 		_, err := content.WriteTo(env.Out)
 		return err
 	}
-	if err := o.store(content.Bytes()); err != nil {
+	if err := o.file().Store(content.Bytes()); err != nil {
 		return fmt.Errorf("cannot write the bundle: %w", err)
 	}
 	_, err = fmt.Fprintf(env.Out, "%s was written: %s; %s\nlook into README.txt first: it says what is in it, and what was left out\n", o.bundle, archive.Summary(), found.summary())
@@ -82,36 +70,6 @@ func (o *options) writeBundle(ctx context.Context, env *cli.Env, s *installation
 func forSupport(f finding) finding {
 	f.Message, f.Do = termtext.Line(cli.WithoutCredentials(f.Message)), termtext.Line(f.Do)
 	return f
-}
-
-// store writes the file, which only its owner may read. What --force replaces is never written to:
-// it may be a link, or a file that another user made to read what comes into it.
-func (o *options) store(content []byte) error {
-	const owners = 0o600
-	if !o.force {
-		file, err := os.OpenFile(o.bundle, os.O_WRONLY|os.O_CREATE|os.O_EXCL, owners)
-		if err != nil {
-			return err
-		}
-		return fill(file, content)
-	}
-	file, err := os.CreateTemp(filepath.Dir(o.bundle), "."+filepath.Base(o.bundle)+".*") // for its owner alone, too
-	if err != nil {
-		return err
-	}
-	if err = fill(file, content); err == nil {
-		err = os.Rename(file.Name(), o.bundle)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return nil
-}
-
-// fill writes a file and closes it.
-func fill(file *os.File, content []byte) error {
-	_, err := file.Write(content)
-	return errors.Join(err, file.Close())
 }
 
 // collector reads with the clients of the installation.

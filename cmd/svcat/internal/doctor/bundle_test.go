@@ -56,10 +56,10 @@ func TestBundleFlags(t *testing.T) {
 func TestBundleIsItsOwnersAlone(t *testing.T) {
 	t.Parallel()
 	o := options{bundle: filepath.Join(t.TempDir(), "bundle.tar.gz")}
-	require.NoError(t, o.store([]byte("long content")))
-	require.ErrorIs(t, o.store([]byte("x")), os.ErrExist, "what appeared meanwhile is not overwritten")
+	require.NoError(t, o.file().Store([]byte("long content")))
+	require.ErrorIs(t, o.file().Store([]byte("x")), os.ErrExist, "what appeared meanwhile is not overwritten")
 	o.force = true
-	require.NoError(t, o.store([]byte("short")))
+	require.NoError(t, o.file().Store([]byte("short")))
 	content, err := os.ReadFile(o.bundle)
 	require.NoError(t, err)
 	assert.Equal(t, "short", string(content))
@@ -82,7 +82,7 @@ func TestBundleFollowsNoLink(t *testing.T) {
 	require.NoError(t, os.Symlink(prepared, link))
 	require.ErrorContains(t, (&options{bundle: link, force: true}).validateBundle(), "is no regular file")
 
-	require.NoError(t, (&options{bundle: link, force: true}).store([]byte("ours")), "one that is made meanwhile")
+	require.NoError(t, (&options{bundle: link, force: true}).file().Store([]byte("ours")), "one that is made meanwhile")
 	is, err := os.Lstat(link)
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), is.Mode(), "a file, of its owner alone")
@@ -90,7 +90,7 @@ func TestBundleFollowsNoLink(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "theirs", string(theirs))
 
-	require.NoError(t, (&options{bundle: prepared, force: true}).store([]byte("ours")))
+	require.NoError(t, (&options{bundle: prepared, force: true}).file().Store([]byte("ours")))
 	is, err = os.Stat(prepared)
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), is.Mode())
@@ -101,7 +101,7 @@ func TestBundleFollowsNoLink(t *testing.T) {
 	left, err := os.ReadDir(folder)
 	require.NoError(t, err)
 	assert.Len(t, left, 2, "nothing is left beside them")
-	require.Error(t, (&options{bundle: folder, force: true}).store([]byte("ours")))
+	require.Error(t, (&options{bundle: folder, force: true}).file().Store([]byte("ours")))
 	around, err := os.ReadDir(filepath.Dir(folder))
 	require.NoError(t, err)
 	assert.Len(t, around, 1, "nor after a failure")

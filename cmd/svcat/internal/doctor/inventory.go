@@ -9,6 +9,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 )
 
@@ -64,10 +65,8 @@ type place struct {
 
 // placeOf is the place of an object.
 func placeOf(namespace, name string) place {
-	if namespace == "" {
-		return place{name: name, find: "--scope cluster", down: failedf}
-	}
-	return place{name: namespace + "/" + name, within: fmt.Sprintf(" in namespace %q", namespace), find: "--scope namespace -n " + namespace, down: warningf}
+	return v1beta1.PerScope(namespace, place{name: name, find: "--scope cluster", down: failedf},
+		place{name: namespace + "/" + name, within: fmt.Sprintf(" in namespace %q", namespace), find: "--scope namespace -n " + namespace, down: warningf})
 }
 
 // some are the first of many names.

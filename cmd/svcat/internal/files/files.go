@@ -10,12 +10,15 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/manifest"
 )
+
+// maxFile is how many bytes a file may have, and standard input: a file of a pull request may be a
+// link to one without an end.
+const maxFile = 64 << 20
 
 // Files are those that a command reads manifests from: -f and -R.
 type Files struct {
@@ -28,14 +31,6 @@ type Files struct {
 func (f *Files) Bind(flags *pflag.FlagSet) {
 	flags.StringSliceVarP(&f.Names, "filename", "f", nil, "Files and folders to read; - is standard input")
 	flags.BoolVarP(&f.Recursive, "recursive", "R", false, "Read the folders inside folders, too")
-}
-
-// NoArguments refuses the arguments of a command that takes its files by -f.
-func NoArguments(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return cli.Usagef("%s takes no arguments, and was given %q; name files with -f", cmd.Name(), args[0])
-	}
-	return nil
 }
 
 // Validate says what is wrong with the flags of a command.
@@ -72,7 +67,10 @@ func (f *Files) Read(env *cli.Env) ([]manifest.Document, error) {
 func (f *Files) readOne(env *cli.Env, file string) ([]manifest.Document, error) {
 	if file == "-" {
 		sayWaiting(env)
-		text, err := io.ReadAll(env.In)
+		text, err := io.ReadAll(io.LimitReader(env.In, maxFile+1))
+		if err == nil && len(text) > maxFile {
+			err = fmt.Errorf("it is larger than %d bytes", maxFile)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("cannot read standard input: %w", err)
 		}
@@ -135,7 +133,7 @@ func (f *Files) inside(folder string) ([]string, error) {
 }
 
 func (f *Files) readFile(path string) ([]manifest.Document, error) {
-	text, err := os.ReadFile(path)
+	text, err := cli.ReadFileOf(path, maxFile)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %q: %w", path, err)
 	}

@@ -134,12 +134,11 @@ type names struct{ external, kube *string }
 
 // namesIn are the fields for the scope of a namespace, or of the cluster if namespace is empty.
 func namesIn(reference *v1beta1.PlanReference, namespace string) (class, plan names) {
-	if namespace == "" {
-		return names{&reference.ClusterServiceClassExternalName, &reference.ClusterServiceClassName},
-			names{&reference.ClusterServicePlanExternalName, &reference.ClusterServicePlanName}
-	}
-	return names{&reference.ServiceClassExternalName, &reference.ServiceClassName},
-		names{&reference.ServicePlanExternalName, &reference.ServicePlanName}
+	class = v1beta1.PerScope(namespace, names{&reference.ClusterServiceClassExternalName, &reference.ClusterServiceClassName},
+		names{&reference.ServiceClassExternalName, &reference.ServiceClassName})
+	plan = v1beta1.PerScope(namespace, names{&reference.ClusterServicePlanExternalName, &reference.ClusterServicePlanName},
+		names{&reference.ServicePlanExternalName, &reference.ServicePlanName})
+	return class, plan
 }
 
 // set writes the name of an object; the other one is empty then.

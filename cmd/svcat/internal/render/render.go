@@ -71,7 +71,7 @@ func New(env *cli.Env) *cobra.Command {
 		Short:             "Show what admission would make of objects, from files alone",
 		Long:              long,
 		Example:           example,
-		Args:              files.NoArguments,
+		Args:              cli.NoArguments("name files with -f"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return c.run(cmd.Context()) },
 	}

@@ -41,7 +41,7 @@ func runIn(ctx context.Context, stdin string, args ...string) outcome {
 	cmd.SilenceErrors, cmd.SilenceUsage = true, true
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return cli.Usagef("%w", err) })
 	env.Bind(cmd.PersistentFlags())
-	cmd.SetArgs(args)
+	cmd.SetArgs(append([]string{}, args...)) // nil would be those of the process
 	cmd.SetOut(&out)
 	err := cmd.ExecuteContext(ctx)
 	if err != nil {

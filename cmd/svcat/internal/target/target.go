@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,7 +124,7 @@ func IsFor(binding *v1beta1.ServiceBinding, instance string) bool {
 		return catalog.InstanceOf(binding).Name == instance
 	}
 	ref := binding.Spec.InstanceRef
-	return ref != nil && ref.Name == instance && (ref.Namespace == "" || ref.Namespace == binding.Namespace)
+	return ref != nil && ref.Name == instance && cmp.Or(ref.Namespace, binding.Namespace) == binding.Namespace
 }
 
 // Names are the names of bindings, with commas.
