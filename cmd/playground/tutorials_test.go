@@ -124,14 +124,15 @@ func runTutorials(t *testing.T, dir string) {
 	}
 }
 
-// rehearse waits until a dry run of manifests prints what the page shows: admission may decide by a
-// cache that has not seen what the tutorial has just written. If it never does, the page is wrong, and
-// the commands themselves tell.
+// rehearse waits until a dry run of manifests, or a table, prints what the page shows: admission may decide
+// by a cache that has not seen what the tutorial has just written, and the keeper writes the status of types
+// a moment after their plans are there. If it never does, the page is wrong, and the commands themselves tell.
 func (b block) rehearse(t *testing.T, run func(string) (string, error)) {
 	t.Helper()
 	const apply = "kubectl apply "
 	for line := range strings.Lines(b.commands) {
-		if !strings.HasPrefix(line, apply) || strings.Contains(line, "--server-side") {
+		table := strings.HasPrefix(line, "svcat get ")
+		if !table && (!strings.HasPrefix(line, apply) || strings.Contains(line, "--server-side")) {
 			return
 		}
 	}

@@ -16,10 +16,14 @@ import (
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/diff"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/doctor"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/explain"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/export"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/get"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/importing"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/instances"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/plans"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/render"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/simulate"
+	"github.com/defaultplan/defaultplan/cmd/svcat/internal/snapshot"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/tree"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/ui"
 )
@@ -74,12 +78,16 @@ var groups = []*cobra.Group{
 	{ID: "see", Title: "See and understand:"},
 	{ID: "choose", Title: "Choose, as an operator:"},
 	{ID: "order", Title: "Order, as a developer:"},
+	{ID: "move", Title: "Move to another cluster:"},
 	{ID: "self", Title: "About svcat itself:"},
 }
 
 func commandsOf(env *cli.Env) map[string][]*cobra.Command {
 	return map[string][]*cobra.Command{
-		"see": {get.New(env), describe.New(env), get.NewMarketplace(env), ui.New(env), explain.New(env), tree.New(env), render.New(env), diff.New(env), doctor.New(env)},
+		"see": {
+			get.New(env), describe.New(env), get.NewMarketplace(env), ui.New(env), explain.New(env), tree.New(env), render.New(env),
+			diff.New(env), simulate.New(env), snapshot.New(env), doctor.New(env),
+		},
 		"choose": {
 			plans.NewSet(env), plans.NewCreate(env),
 			brokers.NewRegister(env), brokers.NewDeregister(env), brokers.NewSync(env),
@@ -88,6 +96,7 @@ func commandsOf(env *cli.Env) map[string][]*cobra.Command {
 			instances.NewProvision(env), instances.NewUpdate(env), instances.NewDeprovision(env), instances.NewAdopt(env), bindings.NewBind(env), bindings.NewUnbind(env),
 			instances.NewTouch(env), instances.NewShare(env), bindings.NewRotate(env),
 		},
+		"move": {export.New(env), importing.New(env)},
 		"self": {about.NewVersion(env), about.NewInstall(env), about.NewReference(env)},
 	}
 }

@@ -1,9 +1,6 @@
 package install_test
 
 import (
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -15,12 +12,10 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/yaml"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	old "github.com/defaultplan/defaultplan/e2e/retired"
 	"github.com/defaultplan/defaultplan/osb"
 	"github.com/defaultplan/defaultplan/osb/osbtest"
 )
@@ -58,7 +53,7 @@ func newRetired(c *cluster) *retired {
 	}
 	c.create(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "cluster-info"}, Data: map[string]string{"id": "old-cluster"}})
 	operation := r.made()
-	r.defines()
+	require.NoError(r, old.Define(r.Context(), r.client))
 	r.stores(operation)
 	r.keepsCredentials()
 	r.runs()
@@ -106,63 +101,17 @@ func (r *retired) made() (operation string) {
 	return *begun.Operation
 }
 
-// defines has the eight definitions of the retired catalog. It had them without a schema, by
-// an API that is gone; what comes nearest keeps what it does not know.
-func (r *retired) defines() {
-	r.Helper()
-	for _, kind := range []string{
-		"ClusterServiceBroker", "ClusterServiceClass", "ClusterServicePlan", "ServiceBroker", "ServiceClass", "ServicePlan", "ServiceInstance", "ServiceBinding",
-	} {
-		plural, scope := strings.ToLower(kind)+"s", apiextensionsv1.NamespaceScoped
-		if strings.HasSuffix(kind, "Class") {
-			plural = strings.ToLower(kind) + "es"
-		}
-		if strings.HasPrefix(kind, "Cluster") {
-			scope = apiextensionsv1.ClusterScoped
-		}
-		definition := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{
-			Name:        plural + "." + api.GroupName,
-			Annotations: map[string]string{"api-approved.kubernetes.io": "unapproved, it was in the retired catalog's chart"},
-		}}
-		definition.Spec = apiextensionsv1.CustomResourceDefinitionSpec{
-			Group: api.GroupName, Scope: scope,
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: plural, Singular: strings.ToLower(kind), Kind: kind, ListKind: kind + "List", Categories: []string{"all", "svcat"}},
-			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
-				Name: "v1beta1", Served: true, Storage: true,
-				Subresources: &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}},
-				Schema:       &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: new(true)}},
-			}},
-		}
-		r.create(definition)
-		r.kubectl("wait", "--for=condition=Established", "--timeout=2m", "crd/"+definition.Name)
-	}
-}
-
 // stores has the objects in testdata/retired.yaml, with their status.
 func (r *retired) stores(operation string) {
 	r.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "retired.yaml"))
 	require.NoError(r, err)
-	decoded := map[string]any{}
-	require.NoError(r, json.Unmarshal([]byte(whatOrdersHas), &decoded))
-	sum, err := json.Marshal(decoded) // as the retired catalog made its sums
+	checksum, err := old.Checksum(whatOrdersHas)
 	require.NoError(r, err)
-	checksum := sha256.Sum256(sum)
-	text = []byte(strings.NewReplacer("AZURE", r.azure.URL, "INHOUSE", r.inhouse.URL, "CHECKSUM", hex.EncodeToString(checksum[:]),
+	objects, err := old.Read(strings.NewReplacer("AZURE", r.azure.URL, "INHOUSE", r.inhouse.URL, "CHECKSUM", checksum,
 		"OPERATION", fmt.Sprintf("%q", operation), "STARTED", time.Now().UTC().Format(time.RFC3339)).Replace(string(text)))
-	documents := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
-	for documents != nil {
-		object := &unstructured.Unstructured{}
-		if documents.Decode(object) != nil {
-			break
-		}
-		status, has := object.Object["status"]
-		r.create(object)
-		if has {
-			object.Object["status"] = status
-			require.NoError(r, r.client.Status().Update(r.Context(), object), object.GetName())
-		}
-	}
+	require.NoError(r, err)
+	require.NoError(r, old.Store(r.Context(), r.client, objects...))
 }
 
 // keepsCredentials has the Secret of orders-reader, which its binding owns.

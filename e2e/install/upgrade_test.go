@@ -13,8 +13,10 @@ import (
 )
 
 // vanishing is what requests may fail with when v0.1.0 ends: it cuts off what it is
-// answering, and closes what is idle.
-var vanishing = []string{"context canceled", "EOF", "connection reset by peer", "connection refused"}
+// answering, and closes what is idle, of which a caller that is about to send hears in one of three ways.
+var vanishing = []string{
+	"context canceled", "EOF", "connection reset by peer", "connection refused", "broken pipe", "server closed idle connection",
+}
 
 // TestUpgradeFromThePreviousRelease takes over what an operator installed by hand, goes
 // back and comes again, with requests going on all the time.

@@ -2,6 +2,7 @@ package complete
 
 import (
 	"maps"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,3 +31,29 @@ func Flags(cmd *cobra.Command, of map[string]Func, typed ...string) {
 		}
 	}
 }
+
+// Files leaves it to the shell to propose files.
+func Files(*cobra.Command, []string, string) ([]cobra.Completion, cobra.ShellCompDirective) {
+	return nil, cobra.ShellCompDirectiveDefault
+}
+
+// Affixed proposes what propose does, with what goes before and after each word: a person has
+// typed what stands between.
+func Affixed(before string, propose Func, after string) Func {
+	return func(cmd *cobra.Command, args []string, typed string) ([]cobra.Completion, cobra.ShellCompDirective) {
+		found, directive := propose(cmd, args, typed)
+		for i, word := range found {
+			if strings.HasPrefix(word, hint) {
+				continue
+			}
+			word, about, described := strings.Cut(word, "\t")
+			if found[i] = before + word + after; described {
+				found[i] = cobra.CompletionWithDesc(found[i], about)
+			}
+		}
+		return found, directive
+	}
+}
+
+// hint begins what is said to a person who completes, and is no word.
+var hint = cobra.AppendActiveHelp(nil, "")[0]

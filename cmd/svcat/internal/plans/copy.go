@@ -59,15 +59,11 @@ func without(words map[string]string, prefixes []string) map[string]string {
 func copyClass(from catalog.Class, namespace, name string) catalog.Class {
 	meta, spec := copiedMeta(from.Object, namespace, name), *from.Spec.DeepCopy()
 	spec.ExternalName = name
-	var object client.Object
-	if namespace == "" {
-		object = &v1beta1.ClusterServiceClass{ObjectMeta: meta, Spec: v1beta1.ClusterServiceClassSpec{CommonServiceClassSpec: spec, ClusterServiceBrokerName: from.Broker}}
-	} else {
-		copied := &v1beta1.ServiceClass{ObjectMeta: meta, Spec: v1beta1.ServiceClassSpec{CommonServiceClassSpec: spec}}
-		copied.Spec.ServiceBrokerName, copied.Spec.ClusterServiceBrokerName = brokersOf(from.Broker, from.ClusterBroker)
-		object = copied
-	}
-	class, _ := catalog.ClassOf(object)
+	own, cluster := brokersOf(from.Broker, from.ClusterBroker)
+	class, _ := catalog.ClassOf(v1beta1.PerScope[client.Object](namespace,
+		&v1beta1.ClusterServiceClass{ObjectMeta: meta, Spec: v1beta1.ClusterServiceClassSpec{CommonServiceClassSpec: spec, ClusterServiceBrokerName: from.Broker}},
+		&v1beta1.ServiceClass{ObjectMeta: meta, Spec: v1beta1.ServiceClassSpec{CommonServiceClassSpec: spec, ServiceBrokerName: own, ClusterServiceBrokerName: cluster}},
+	))
 	return class
 }
 
@@ -91,18 +87,16 @@ func copyPlan(from catalog.Plan, as naming) catalog.Plan {
 	meta, spec := copiedMeta(from.Object, as.namespace, as.name), *from.Spec.DeepCopy()
 	spec.ExternalName = as.externalName
 	metav1.SetMetaDataAnnotation(&meta, v1beta1.AnnotationClassName, as.class.Title())
-	var object client.Object
-	if as.namespace == "" {
-		copied := &v1beta1.ClusterServicePlan{ObjectMeta: meta, Spec: v1beta1.ClusterServicePlanSpec{CommonServicePlanSpec: spec, ClusterServiceBrokerName: from.Broker}}
-		copied.Spec.ClusterServiceClassRef.Name = as.class.Object.GetName()
-		object = copied
-	} else {
-		copied := &v1beta1.ServicePlan{ObjectMeta: meta, Spec: v1beta1.ServicePlanSpec{CommonServicePlanSpec: spec}}
-		copied.Spec.ServiceBrokerName, copied.Spec.ClusterServiceBrokerName = brokersOf(from.Broker, from.ClusterBroker)
-		copied.Spec.ServiceClassRef.Name = as.class.Object.GetName()
-		object = copied
-	}
-	plan, _ := catalog.PlanOf(object)
+	class := as.class.Object.GetName()
+	own, cluster := brokersOf(from.Broker, from.ClusterBroker)
+	plan, _ := catalog.PlanOf(v1beta1.PerScope[client.Object](as.namespace,
+		&v1beta1.ClusterServicePlan{ObjectMeta: meta, Spec: v1beta1.ClusterServicePlanSpec{
+			CommonServicePlanSpec: spec, ClusterServiceBrokerName: from.Broker, ClusterServiceClassRef: v1beta1.ClusterObjectReference{Name: class},
+		}},
+		&v1beta1.ServicePlan{ObjectMeta: meta, Spec: v1beta1.ServicePlanSpec{
+			CommonServicePlanSpec: spec, ServiceBrokerName: own, ClusterServiceBrokerName: cluster, ServiceClassRef: v1beta1.LocalObjectReference{Name: class},
+		}},
+	))
 	return plan
 }
 
