@@ -98,12 +98,7 @@ func (c *Controller) Ready(ctx context.Context) error {
 	if running == nil {
 		return errors.New("cannot wait for the controller: it was stopped")
 	}
-	ctx, cancel := context.WithTimeout(ctx, wait.Patience(readyTimeout))
-	defer cancel()
-	err := wait.Eventually(ctx, func() (bool, error) {
-		if err := running.Gone(); err != nil {
-			return true, err
-		}
+	err := untilReady(ctx, running, c.stack.options.ReadyWithin, func(ctx context.Context) (bool, error) {
 		err := probe(ctx, "http://"+loopback.Address(c.health)+"/readyz")
 		return err == nil, err
 	})

@@ -18,7 +18,6 @@ import (
 
 	"github.com/defaultplan/defaultplan/e2e/stack/loopback"
 	"github.com/defaultplan/defaultplan/e2e/stack/process"
-	"github.com/defaultplan/defaultplan/e2e/stack/wait"
 	"github.com/defaultplan/defaultplan/webhook/keeper"
 )
 
@@ -102,12 +101,7 @@ func (k *Keeper) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, wait.Patience(readyTimeout))
-	defer cancel()
-	err = wait.Eventually(ctx, func() (bool, error) {
-		if err := running.Gone(); err != nil {
-			return true, err
-		}
+	err = untilReady(ctx, running, k.stack.options.ReadyWithin, func(ctx context.Context) (bool, error) {
 		err := probe(ctx, "http://"+loopback.Address(k.health)+"/readyz")
 		return err == nil, err
 	})

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/defaultplan/defaultplan/e2e/stack/process"
 )
@@ -52,6 +53,9 @@ type Options struct {
 	// does, even if it is killed (on Linux). A keeper that ends by itself is started
 	// again only while this process lives.
 	Detached bool
+	// ReadyWithin is how long webhook, keeper and controller take at most to fill their
+	// caches; 0: a minute.
+	ReadyWithin time.Duration
 	// Progress gets one line about each start. Nil: nothing is reported.
 	Progress io.Writer
 }

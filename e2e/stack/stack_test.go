@@ -59,6 +59,25 @@ func TestWebhooksComeAndGo(t *testing.T) {
 	require.FileExists(t, s.WebhookLog(1))
 }
 
+// TestAPolicyIsNoHook: where the policies refuse what no hook made whole, the
+// stack does not take that for a hook that was called.
+func TestAPolicyIsNoHook(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	s, err := Start(ctx, Options{Dir: t.TempDir(), Bin: "../../bin", Webhooks: 1})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, s.Stop()) })
+	require.NoError(t, s.UninstallHooks(ctx))
+	require.NoError(t, InstallVAP(ctx, s.Client()))
+	called, err := s.hooked(ctx)
+	require.NoError(t, err)
+	require.False(t, called)
+	require.NoError(t, s.InstallHooks(ctx))
+	decided := &api.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "typed"}}
+	decided.Spec.ServiceType = "absent"
+	require.ErrorContains(t, s.Client().Create(ctx, decided), "admission webhook", "the hook decides, and the policy only later")
+}
+
 func TestKubeconfigForAUser(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()

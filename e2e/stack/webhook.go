@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -286,13 +287,7 @@ func (h *Webhooks) stopWebhooks(ctx context.Context) error {
 }
 
 func (h *Webhooks) waitReady(ctx context.Context, w *webhookProcess) error {
-	ctx, cancel := context.WithTimeout(ctx, wait.Patience(readyTimeout))
-	defer cancel()
-	running := w.process
-	err := wait.Eventually(ctx, func() (bool, error) {
-		if err := running.Gone(); err != nil {
-			return true, err
-		}
+	err := untilReady(ctx, w.process, h.options.ReadyWithin, func(ctx context.Context) (bool, error) {
 		if err := probe(ctx, "http://"+loopback.Address(w.health)+"/readyz"); err != nil {
 			return false, err
 		}
@@ -304,6 +299,21 @@ func (h *Webhooks) waitReady(ctx context.Context, w *webhookProcess) error {
 		return fmt.Errorf("cannot start %q: %w", w.name, err)
 	}
 	return nil
+}
+
+// untilReady waits until a process is ready that was just started: so long at most, scaled as
+// wait.Patience scales it; 0: a minute. No process reports how far its
+// caches are filled, so a wait without progress is no failure.
+func untilReady(ctx context.Context, running *process.Process, within time.Duration, ready func(context.Context) (bool, error)) error {
+	within = cmp.Or(within, readyTimeout)
+	ctx, cancel := context.WithTimeout(ctx, wait.Patience(within))
+	defer cancel()
+	return wait.EventuallyWithin(ctx, within, func() (bool, error) {
+		if err := running.Gone(); err != nil {
+			return true, err
+		}
+		return ready(ctx)
+	})
 }
 
 func accepts(ctx context.Context, address string) (bool, error) {

@@ -30,8 +30,8 @@ type Proxy struct {
 	reverse  *httputil.ReverseProxy
 	file     string
 
-	mu    sync.Mutex
-	holds []*HeldWrite
+	mu             sync.Mutex
+	holds, answers []*HeldWrite
 	// spy is told of every write; may be nil.
 	spy     func(*Write)
 	absence *absence
@@ -136,6 +136,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}
 			ctx = context.WithValue(ctx, heldKey{}, held)
 		}
+		ctx = context.WithValue(ctx, writeKey{}, write)
 	}
 	p.reverse.ServeHTTP(w, r.WithContext(ctx))
 }
@@ -163,6 +164,12 @@ func (p *Proxy) leave(r *http.Request) {
 // answer comes before any of an answer is passed on.
 func (p *Proxy) answer(response *http.Response) error {
 	ctx := response.Request.Context()
+	if write, ok := ctx.Value(writeKey{}).(*Write); ok {
+		write.Code = response.StatusCode
+		if held := p.heldAnswer(write); held != nil && !held.answered(ctx) {
+			return context.Cause(ctx)
+		}
+	}
 	if held, ok := ctx.Value(heldKey{}).(*HeldWrite); ok && !held.answered(ctx) {
 		return context.Cause(ctx)
 	}

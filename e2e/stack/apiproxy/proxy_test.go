@@ -108,6 +108,7 @@ func TestProxyHoldsWrites(t *testing.T) {
 	go patch(t.Context())
 	<-h.Arrived
 	assert.Equal(t, "PATCH serviceinstances/status ns/db", h.Write().String())
+	assert.False(t, h.Write().DryRun)
 	assert.Equal(t, map[string]any{"a": 1.0}, h.Write().Status())
 	assert.Empty(t, api.writes)
 	h.Apply()
@@ -179,6 +180,39 @@ func watching(t *testing.T, host string) io.Reader {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = response.Body.Close() })
 	return response.Body
+}
+
+func TestProxyHoldsAnswers(t *testing.T) {
+	t.Parallel()
+	p, api, host := newProxied(t)
+	h := p.HoldAnswer(func(w *Write) bool { return w.Code == http.StatusOK && w.Method == http.MethodPatch })
+	_, err := requestOf(t.Context(), http.MethodPost, host+instancePath, http.NoBody)
+	require.NoError(t, err)
+	assert.Equal(t, "POST ", <-api.writes, "it is not held")
+	answer := make(chan string, 1)
+	go func() {
+		text, err := requestOf(t.Context(), http.MethodPatch, host+instancePath+"/db", strings.NewReader(`{}`))
+		if err != nil {
+			text = err.Error()
+		}
+		answer <- text
+	}()
+	<-h.Applied
+	assert.Equal(t, "PATCH serviceinstances/ ns/db", h.Write().String())
+	assert.Equal(t, "PATCH {}", <-api.writes)
+	assert.Empty(t, answer)
+	h.Answer()
+	assert.Equal(t, "written", <-answer)
+}
+
+func TestProxyKnowsADryRun(t *testing.T) {
+	t.Parallel()
+	p, _, host := newProxied(t)
+	tried := make(chan bool, 1)
+	p.Spy(func(w *Write) { tried <- w.DryRun })
+	_, err := requestOf(t.Context(), http.MethodPost, host+instancePath+"?dryRun=All", http.NoBody)
+	require.NoError(t, err)
+	assert.True(t, <-tried)
 }
 
 func TestProxySpies(t *testing.T) {

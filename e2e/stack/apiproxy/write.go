@@ -17,6 +17,10 @@ type Write struct {
 	// Resource is such as serviceinstances, and Subresource such as status, or empty.
 	// Name is empty with POST.
 	Resource, Subresource, Namespace, Name string
+	// DryRun says that nothing is to be stored.
+	DryRun bool
+	// Code is the API server's answer, once there is one.
+	Code int
 	// Body is as it was sent; built-in kinds may come as protobuf.
 	Body []byte
 }
@@ -52,7 +56,7 @@ func writeOf(r *http.Request) (*Write, bool, error) {
 		return nil, false, err
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
-	w := &Write{Method: r.Method, Body: body}
+	w := &Write{Method: r.Method, Body: body, DryRun: r.URL.Query().Has("dryRun")}
 	var rest []string
 	w.Namespace, rest = splitPath(r.URL.Path)
 	for i, into := range []*string{&w.Resource, &w.Name, &w.Subresource} {
@@ -99,19 +103,38 @@ type HeldWrite struct {
 	write                           *Write
 }
 
-type heldKey struct{}
+type (
+	heldKey  struct{}
+	writeKey struct{}
+)
 
 // Hold holds the next write that matches. Of several that match the same, the first
 // takes it. The function is called for every write, one at a time, and must not call
 // the proxy.
 func (p *Proxy) Hold(matches func(*Write) bool) *HeldWrite {
+	h := newHeld(matches)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.holds = append(p.holds, h)
+	return h
+}
+
+// HoldAnswer holds the answer to the next write that matches, whose Code is known by then: it has
+// passed the first gate.
+func (p *Proxy) HoldAnswer(matches func(*Write) bool) *HeldWrite {
+	h := newHeld(matches)
+	h.Apply()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.answers = append(p.answers, h)
+	return h
+}
+
+func newHeld(matches func(*Write) bool) *HeldWrite {
 	h := &HeldWrite{
 		matches: matches, arrived: make(chan struct{}), applied: make(chan struct{}), apply: make(chan struct{}), answer: make(chan struct{}),
 	}
 	h.Arrived, h.Applied = h.arrived, h.applied
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.holds = append(p.holds, h)
 	return h
 }
 
@@ -149,9 +172,24 @@ func (h *HeldWrite) Answer() { close(h.answer) }
 func (p *Proxy) held(write *Write) *HeldWrite {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for i, h := range p.holds {
+	return take(&p.holds, write)
+}
+
+// heldAnswer takes the gate for the answer to a write, if there is one.
+func (p *Proxy) heldAnswer(write *Write) *HeldWrite {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h := take(&p.answers, write)
+	if h != nil {
+		close(h.arrived)
+	}
+	return h
+}
+
+func take(holds *[]*HeldWrite, write *Write) *HeldWrite {
+	for i, h := range *holds {
 		if h.matches(write) {
-			p.holds = append(p.holds[:i:i], p.holds[i+1:]...)
+			*holds = append((*holds)[:i:i], (*holds)[i+1:]...)
 			h.write = write
 			return h
 		}
