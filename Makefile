@@ -17,15 +17,15 @@ CONTROLLER_GEN := $(GO) tool -modfile=tools/go.mod controller-gen
 CRD_REF_DOCS := $(GO) tool -modfile=tools/go.mod crd-ref-docs
 # The packages that run on a control plane, two at a time, those that take long first; all
 # others are unit tests.
-E2E := $(patsubst %,./e2e/%,install ha osb svcat instances controllers claims quotas rotation freshness defaults races attacks fairness charts admission certs observe ui endpoints sharing deletion bindings oldclients policies)
+E2E := $(patsubst %,./e2e/%,install ha osb svcat instances controllers moving claims quotas rotation freshness defaults races attacks fairness charts admission certs observe ui endpoints sharing deletion bindings oldclients policies simulate)
 # Two of them have a module of their own, for what only they depend on.
 WORKSPACE := GOWORK=$(CURDIR)/e2e/scenarios.work
 # Where DEFAULTPLAN_LONG makes a difference, and to which tests.
-LONG := ./e2e/races ./e2e/osb ./e2e/claims ./e2e/quotas ./e2e/svcat ./e2e/freshness ./e2e/instances
-LONG_TESTS := ^Test(DefaultsAreRaced|Crashes|Faults|NeverOver|RenderAndTheWebhookAgree|SwitchRace|APlanAndItsInstanceInOneFile|ADefaultInTheSameFile|ARecordedDefaultThatNoCacheHas|AfterASwitchReturned|ControllersConflict|TheControllerConforms)
+LONG := ./e2e/races ./e2e/osb ./e2e/claims ./e2e/quotas ./e2e/svcat ./e2e/freshness ./e2e/instances ./e2e/moving ./e2e/simulate
+LONG_TESTS := ^Test(DefaultsAreRaced|Crashes|Faults|NeverOver|RenderAndTheWebhookAgree|SwitchRace|APlanAndItsInstanceInOneFile|ADefaultInTheSameFile|ARecordedDefaultThatNoCacheHas|AfterASwitchReturned|ControllersConflict|TheControllerConforms|KilledAtAWrite|WhatSimulateSaysHappens)
 # The same for -short, which test-unit gives.
-REPEATED := ./webhook ./webhook/keeper/defaults ./resolve/policy ./resolve/quota ./merge ./osb/lifecycle ./osb/controller/relist ./osb/conformance/examiner
-REPEATED_TESTS := ^(FuzzAdmission|FuzzBindingAdmission|TestWhateverHappensATypeSettles|TestTwoKeepersSettleATypeToo|TestLaws|TestTransformLaws|TestNeverOverAndNeverUnder|TestRotationStateMachine|TestRealCatalogs|TestInterrupts)$$
+REPEATED := ./webhook ./webhook/keeper/defaults ./resolve/policy ./resolve/quota ./merge ./osb/lifecycle ./osb/controller/relist ./osb/conformance/examiner ./cmd/svcat/internal/simulation
+REPEATED_TESTS := ^(FuzzAdmission|FuzzBindingAdmission|TestWhateverHappensATypeSettles|TestTwoKeepersSettleATypeToo|TestLaws|TestTransformLaws|TestNeverOverAndNeverUnder|TestRotationStateMachine|TestRealCatalogs|TestInterrupts|TestRandomly|TestStepByStep)$$
 # Other supported releases of Kubernetes, the oldest first: those of each minor version
 # whose modules of staging a module proxy has whole. The core scenarios run on them.
 VERSIONS ?= v1.33.13 v1.34.4 v1.35.4 v1.37.0
@@ -166,9 +166,9 @@ test-pages: test-started ## The site of the pages, and how pictures are made
 	cd tools/site && $(GO) test -count=1 ./... $(TESTED)
 	cd tools/pictures && $(GO) test -count=1 ./... $(TESTED)
 
-# The scenarios run the built binaries: the two that serve with the race detector, but on
-# other releases of Kubernetes. svcat is started some thousand times, which is slow with it;
-# its unit tests have it.
+# The scenarios run the built binaries: the two that serve with the race detector, but not where a
+# scenario of make test is repeated: in make test-long, and on other releases of Kubernetes. svcat is
+# started some thousand times, which is slow with it; its unit tests have it.
 SERVING := DEFAULTPLAN_WEBHOOK=$(CURDIR)/bin/race/webhook DEFAULTPLAN_CONTROLLER=$(CURDIR)/bin/race/controller
 SCENARIOS := $(GO) test -vet=off $(LINK) -count=1
 
@@ -182,11 +182,11 @@ test-e2e: test-started build bin/race bin/helm bin/helm3 bin/promtool bin/certma
 	$(SERVING) $(WORKSPACE) $(SCENARIOS) -timeout 30m -p 2 $(E2E) $(TESTED)
 
 .PHONY: test-long
-test-long: build bin/race ## The repetitions and random sequences in their long form
+test-long: build ## The repetitions and random sequences in their long form
 	$(RACE) -count=1 -run '$(REPEATED_TESTS)' $(REPEATED)
 	$(GO) test -vet=off $(LINK) -count=1 -run '^TestStateMachine$$' ./osb/lifecycle -states 4000
 	$(GO) test -vet=off $(LINK) -count=1 -run '^TestExplore' ./e2e/explore/... ./webhook/keeper/defaults
-	DEFAULTPLAN_LONG=1 $(SERVING) $(SCENARIOS) -timeout 60m -p 2 -run '$(LONG_TESTS)' $(LONG)
+	DEFAULTPLAN_LONG=1 $(SCENARIOS) -timeout 60m -p 2 -run '$(LONG_TESTS)' $(LONG)
 
 # One release after the other: building its control plane is most of the time.
 MATRIX := $(addprefix matrix-,$(VERSIONS))
@@ -204,7 +204,7 @@ $(MATRIX): matrix-%: test-started bin/webhook bin/controller bin/svcat
 		else time { $(SCENARIOS) -timeout 25m -p 2 $(CORE) && $(SCENARIOS) -timeout 25m -run '$(CORE_SVCAT)' ./e2e/svcat; }; fi
 
 .PHONY: soak
-soak: build bin/race ## The long random tests (PARTS="fuzz races crashes faults switches quotas", FUZZTIME=1m)
+soak: build bin/race ## The long random tests (PARTS="fuzz races crashes faults switches quotas simulate", FUZZTIME=1m)
 	$(SERVING) ./e2e/soak.sh
 
 .PHONY: bench

@@ -8,10 +8,10 @@
 //
 // Controller: osb, claims, sharing, rotation, controllers, endpoints.
 //
-// Both, and what people use: observe, install, charts, certs, ha, svcat, ui.
+// Both, and what people use: observe, install, moving, charts, certs, ha, svcat, ui.
 //
 // Not scenarios: stack and env start and use a control plane, offering and golden help
-// tests of plans and of what is printed, node stands in for a kubelet, controlplane and
-// certmanager are modules that are built, bench measures, and explore visits every state of
-// models of three protocols.
+// tests of plans and of what is printed, retired has a cluster hold what the retired catalog
+// left, node stands in for a kubelet, controlplane and certmanager are modules that are built,
+// bench measures, and explore visits every state of models of three protocols.
 package e2e

@@ -6,6 +6,7 @@
 #     crashes   a controller that is killed, at random CRASH_ROUNDS (default 200) times
 #     faults    faults of brokers, on FAULT_INSTANCES (default 500) instances and as many bindings
 #     switches  svcat's switches of a default that race, SWITCH_ROUNDS (default 200) rounds
+#     simulate  what svcat simulate says and what happens, in SIMULATE_ROUNDS (default 200) worlds
 #     quotas    writers that race for the slots of a limit, QUOTA_ROUNDS (default 200) rounds,
 #               and one limit that counts QUOTA_OBJECTS (default 10000) instances
 #
@@ -40,6 +41,7 @@ races() { DEFAULTPLAN_RACE_ROUNDS=${RACE_ROUNDS:-200} scenarios races '^TestDefa
 crashes() { CRASH_ROUNDS=${CRASH_ROUNDS:-200} scenarios osb '^TestCrashes$'; }
 faults() { FAULT_INSTANCES=${FAULT_INSTANCES:-500} scenarios osb '^TestFaults'; }
 switches() { SWITCH_ROUNDS=${SWITCH_ROUNDS:-200} scenarios svcat '^TestSwitchRace$'; }
+simulate() { DEFAULTPLAN_SIMULATE_ROUNDS=${SIMULATE_ROUNDS:-200} scenarios simulate '^TestWhatSimulateSaysHappens$'; }
 quotas() {
 	DEFAULTPLAN_QUOTA_ROUNDS=${QUOTA_ROUNDS:-200} DEFAULTPLAN_QUOTA_OBJECTS=${QUOTA_OBJECTS:-10000} scenarios quotas '^TestNeverOver'
 }
@@ -51,13 +53,13 @@ report() {
 		/^fuzz: elapsed/ { execs[part] = $5; next }
 		$1 == "ok" { printf "%-60s %s%s\n", part, $3, (part in execs ? ", " execs[part] " executions" : ""); sum += execs[part] }
 		END { if (sum) printf "%-60s %d executions\n", "all fuzz targets", sum }' "$log"
-	grep -E '_test.go:[0-9]+: .*(killed|[0-9] calls|rounds: |slots were granted)' "$log" | sed 's/^ *//' || true
+	grep -E '_test.go:[0-9]+: .*(killed|[0-9] calls|rounds: |slots were granted|worlds, of which)' "$log" | sed 's/^ *//' || true
 }
 trap report EXIT
 
-for part in ${PARTS:-fuzz races crashes faults switches quotas}; do
+for part in ${PARTS:-fuzz races crashes faults switches quotas simulate}; do
 	case $part in
-	fuzz | races | crashes | faults | switches | quotas) $part ;;
-	*) echo "PARTS: there is no part $part; there are: fuzz races crashes faults switches quotas" >&2 && exit 2 ;;
+	fuzz | races | crashes | faults | switches | quotas | simulate) $part ;;
+	*) echo "PARTS: there is no part $part; there are: fuzz races crashes faults switches quotas simulate" >&2 && exit 2 ;;
 	esac
 done

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/e2e/bench/measure"
 	"github.com/defaultplan/defaultplan/e2e/stack"
 	"github.com/defaultplan/defaultplan/e2e/stack/loopback"
 	"github.com/defaultplan/defaultplan/e2e/stack/wait"
@@ -54,7 +55,7 @@ type market struct {
 // onMarket starts all of it, calls work, and stops it.
 func onMarket(ctx context.Context, bin string, services, plans int, work func(*market) error) error {
 	return inFolder(func(dir string) (err error) {
-		started, err := stack.Start(ctx, stack.Options{Dir: dir, Bin: bin, Webhooks: 1})
+		started, err := stack.Start(ctx, stack.Options{Dir: dir, Bin: bin, Webhooks: 1, ReadyWithin: marketPatience})
 		if err != nil {
 			return err
 		}
@@ -76,6 +77,18 @@ func (m *market) stop(ctx context.Context) error {
 		err = m.controller.Stop(ctx, syscall.SIGTERM)
 	}
 	return errors.Join(err, m.Stop()) //nolint:contextcheck // it stops even if ctx ended
+}
+
+// used is the processor time of the processes until now: this program's, those that are always there, and others.
+func (m *market) used(others ...string) (measure.Usage, error) {
+	const self = "the benchmark"
+	pid := func(name string) (int, error) {
+		if name == self {
+			return os.Getpid(), nil
+		}
+		return m.Pid(name) //nolint:wrapcheck // it says what failed
+	}
+	return measure.UsedBy(pid, append(others, controlPlaneProcess, webhookProcess, keeperProcess, controllerProcess, self)...) //nolint:wrapcheck // it says what failed
 }
 
 // startBroker starts this program once more, and waits until it listens.

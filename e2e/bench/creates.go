@@ -134,14 +134,15 @@ type creation struct {
 }
 
 func (c *creation) measure(ctx context.Context, b *bench, p *poster) error {
-	var ours, theirs []float64
+	var ours, theirs []measure.Usage
 	compared, err := measure.Compare(ctx, b.rounds(c.pairs), p.creating(c.in, c.asked, b.size.creates.batch, &ours), p.creating(c.beside, c.asked, b.size.creates.batch, &theirs))
 	if err != nil {
 		return err
 	}
 	c.row.Value, c.row.Unit = 100*compared.Ratio, "%"
-	c.row.Detail = fmt.Sprintf("%.0f/s against %.0f/s, %d clients; %s; processor time of API server and hooks %.2f × (%.0f µs against %.0f µs)",
-		compared.Subject, compared.Base, creators, compared.Spread(), measure.Quantile(ours, .5)/measure.Quantile(theirs, .5), measure.Quantile(ours, .5), measure.Quantile(theirs, .5))
+	one, other := measure.Median(ours), measure.Median(theirs)
+	c.row.Detail = fmt.Sprintf("%.0f/s against %.0f/s, %d clients; %s; processor time of one create %.2f × (%s; against %s)",
+		compared.Subject, compared.Base, creators, compared.Spread(), one.Total().Seconds()/other.Total().Seconds(), one.Words(inMicroseconds), other.Words(inMicroseconds))
 	b.table.Add(c.row)
 	return nil
 }
@@ -154,8 +155,8 @@ type poster struct {
 	// prefix is that of the names, which parts that share a site may not share.
 	prefix string
 	made   atomic.Int64
-	// servers are the processes that have work with a create.
-	servers []int
+	// pid is the id of a process of the site.
+	pid func(string) (int, error)
 }
 
 func newPoster(s *site, prefix string) (*poster, error) {
@@ -164,37 +165,19 @@ func newPoster(s *site, prefix string) (*poster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot make a client: %w", err)
 	}
-	p := &poster{http: client, host: config.Host, prefix: prefix}
-	for _, name := range []string{controlPlaneProcess, webhookProcess, rawProcess} {
-		pid, err := s.Pid(name)
-		if err != nil {
-			return nil, err //nolint:wrapcheck // it is our own
-		}
-		p.servers = append(p.servers, pid)
-	}
-	return p, nil
+	return &poster{http: client, host: config.Host, prefix: prefix, pid: s.Pid}, nil
 }
 
-// work is the processor time of all servers, in microseconds.
-func (p *poster) work() (float64, error) {
-	var total time.Duration
-	for _, pid := range p.servers {
-		used, err := measure.CPU(pid)
-		if err != nil {
-			return 0, err
-		}
-		total += used
-	}
-	return float64(total.Nanoseconds()) / 1e3, nil
-}
+// servers are the processes that have work with a create.
+var servers = []string{controlPlaneProcess, webhookProcess, rawProcess}
 
 // creating is a batch that gives the creates per second. Beside that it appends
-// the processor time of one create to costs, in microseconds.
-func (p *poster) creating(namespace string, asked review.Spec, count int, costs *[]float64) measure.Batch {
+// the processor time of one create to costs.
+func (p *poster) creating(namespace string, asked review.Spec, count int, costs *[]measure.Usage) measure.Batch {
 	return func(ctx context.Context) (float64, error) {
-		before, err := p.work()
+		before, err := measure.UsedBy(p.pid, servers...)
 		if err != nil {
-			return 0, err
+			return 0, err //nolint:wrapcheck // it is our own
 		}
 		start := time.Now()
 		group, ctx := errgroup.WithContext(ctx)
@@ -212,9 +195,12 @@ func (p *poster) creating(namespace string, asked review.Spec, count int, costs 
 			return 0, err //nolint:wrapcheck // it is our own
 		}
 		rate := float64(count) / time.Since(start).Seconds()
-		after, err := p.work()
-		*costs = append(*costs, (after-before)/float64(count))
-		return rate, err
+		after, err := measure.UsedBy(p.pid, servers...)
+		if err != nil {
+			return 0, err //nolint:wrapcheck // it is our own
+		}
+		*costs = append(*costs, after.Since(before).Each(count))
+		return rate, nil
 	}
 }
 

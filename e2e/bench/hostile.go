@@ -56,23 +56,50 @@ func measureHostile(ctx context.Context, b *bench) error {
 		if err := f.toAttack(ctx); err != nil {
 			return err
 		}
-		quiet, err := f.creates(ctx, "quiet", b.size.hostile)
+		var quiet times
+		alone, err := f.sharesOf(func() (err error) {
+			quiet, err = f.creates(ctx, "quiet", b.size.hostile)
+			return err
+		})
 		if err != nil {
 			return err
 		}
+		b.table.Add(measure.Row{What: "p99 of a create, in a quiet time", Value: milliseconds(quiet.p99()), Unit: "ms", Detail: "shares of one core: " + alone})
 		for i, a := range attacks {
-			beside, err := f.under(ctx, a, fmt.Sprintf("attack-%d", i), b.size.hostile)
+			var beside times
+			taken, err := f.sharesOf(func() (err error) {
+				beside, err = f.under(ctx, a, fmt.Sprintf("attack-%d", i), b.size.hostile)
+				return err
+			})
 			if err != nil {
 				return err
 			}
 			b.table.Add(measure.Row{
 				What: "p99 of a create, beside " + a.name, Value: beside.p99().Seconds() / quiet.p99().Seconds(), Unit: "×", Bound: measure.AtMost, Goal: hostileGoal,
-				Detail: fmt.Sprintf("%.0f ms against %.0f ms of a quiet time; median %.0f ms against %.0f ms; %d attackers on the same cores",
-					milliseconds(beside.p99()), milliseconds(quiet.p99()), milliseconds(beside.median()), milliseconds(quiet.median()), attackers),
+				Detail: fmt.Sprintf("%.0f ms against %.0f ms of a quiet time; median %.0f ms against %.0f ms; %d attackers on the same cores; shares of one core: %s",
+					milliseconds(beside.p99()), milliseconds(quiet.p99()), milliseconds(beside.median()), milliseconds(quiet.median()), attackers, taken),
 			})
 		}
 		return f.peaks(b)
 	})
+}
+
+// sharesOf does work, and says what share of one core each process took meanwhile.
+func (f *fair) sharesOf(work func() error) (string, error) {
+	before, err := f.used()
+	if err != nil {
+		return "", err
+	}
+	began := time.Now()
+	if err := work(); err != nil {
+		return "", err
+	}
+	took := time.Since(began)
+	now, err := f.used()
+	if err != nil {
+		return "", err
+	}
+	return shares(now.Since(before), took), nil
 }
 
 // peaks tells the most memory that the processes had, against the chart's limits.

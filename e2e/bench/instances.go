@@ -112,7 +112,7 @@ func (r *rawCreates) measure(ctx context.Context) error {
 	if err := r.market.controller.Stop(ctx, syscall.SIGTERM); err != nil {
 		return err //nolint:wrapcheck // it says what failed
 	}
-	var costs []float64
+	var costs []measure.Usage
 	batch := r.poster.creating(rawNamespace, askedOfRaw, r.count, &costs)
 	for i := range r.batches + 1 {
 		rate, err := batch(ctx)
@@ -152,10 +152,15 @@ type race struct {
 
 	took  time.Duration
 	spent requests
+	used  measure.Usage
 }
 
 func (r *race) run(ctx context.Context, m *market) error {
 	before, err := m.requests(ctx)
+	if err != nil {
+		return err
+	}
+	used, err := m.used(brokerCommandName)
 	if err != nil {
 		return err
 	}
@@ -164,6 +169,11 @@ func (r *race) run(ctx context.Context, m *market) error {
 		return err
 	}
 	r.took = time.Since(began)
+	now, err := m.used(brokerCommandName)
+	if err != nil {
+		return err
+	}
+	r.used = now.Since(used)
 	after, err := m.requests(ctx)
 	r.spent = after.since(before)
 	return err
@@ -179,6 +189,7 @@ func (r *race) tell(b *bench, raw *rawCreates) {
 			rate, r.took.Seconds(), creates, slices.Min(raw.rates), slices.Max(raw.rates), creators),
 	})
 	b.table.Add(measure.Row{What: "  status writes of one", Value: r.spent.objects("PATCH", "status") / count, Detail: "requests of one: " + r.spent.per(count)})
+	b.table.Add(measure.Row{What: "  processor time of one", Value: milliseconds(r.used.Total()) / count, Unit: "ms", Detail: r.used.Each(r.count).Words(inMicroseconds)})
 }
 
 // readyAll creates so many objects, and returns when the last is Ready.

@@ -91,6 +91,7 @@ var stages = []stage{
 	{"hostile", measureHostile},
 	{"relist", measureRelist},
 	{"svcat", measureSvcat},
+	{"simulate", measureSimulate},
 	{"failing", measureForEver},
 	{"rest", measureRest},
 	{"scale", measureScale},

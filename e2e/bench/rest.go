@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"github.com/defaultplan/defaultplan/e2e/bench/audit"
@@ -44,7 +43,7 @@ func measureRest(ctx context.Context, b *bench) error {
 			Bound: measure.AtMost, Goal: restRequestsGoal, Detail: fmt.Sprintf("of webhook, keeper and controller in %.0f s, copies of one that became Ready; %s", seconds, w.requests.Per(seconds)),
 		})
 		b.table.Add(measure.Row{
-			What: "  processor time of all three", Value: 100 * w.total().Seconds() / seconds, Unit: "%", Bound: measure.AtMost, Goal: restCPUGoal, Detail: "of one core: " + w.shares(),
+			What: "  processor time of all three", Value: 100 * w.cpu.Total().Seconds() / seconds, Unit: "%", Bound: measure.AtMost, Goal: restCPUGoal, Detail: "of one core: " + shares(w.cpu, w.took),
 		})
 		b.table.Add(measure.Row{
 			What: "  writes but those of Leases", Value: w.requests.Count(audit.Key.Stores), Bound: measure.AtMost, Goal: 0,
@@ -60,7 +59,7 @@ var ourProcesses = []string{webhookProcess, keeperProcess, controllerProcess}
 // A quietTime is what our processes did in a while.
 type quietTime struct {
 	took     time.Duration
-	cpu      map[string]time.Duration
+	cpu      measure.Usage
 	requests audit.Requests
 }
 
@@ -79,21 +78,9 @@ func (q *quietTime) atWork() error {
 	return nil
 }
 
-func (q *quietTime) total() time.Duration {
-	var total time.Duration
-	for _, used := range q.cpu {
-		total += used
-	}
-	return total
-}
-
 // shares are those of one core that each process took.
-func (q *quietTime) shares() string {
-	all := make([]string, len(ourProcesses))
-	for i, name := range ourProcesses {
-		all[i] = fmt.Sprintf("%s %.2f %%", strings.TrimSuffix(name, "-0"), 100*q.cpu[name].Seconds()/q.took.Seconds())
-	}
-	return strings.Join(all, ", ")
+func shares(used measure.Usage, took time.Duration) string {
+	return used.Words(func(each time.Duration) string { return fmt.Sprintf("%.2f %%", 100*each.Seconds()/took.Seconds()) })
 }
 
 // watchRest waits, and says what our processes did meanwhile.
@@ -102,7 +89,7 @@ func (s *store) watchRest(ctx context.Context, length time.Duration) (*quietTime
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the audit log: %w", err)
 	}
-	before, err := s.used()
+	before, err := measure.UsedBy(s.Pid, ourProcesses...)
 	if err != nil {
 		return nil, err
 	}
@@ -111,27 +98,11 @@ func (s *store) watchRest(ctx context.Context, length time.Duration) (*quietTime
 		return nil, err
 	}
 	q := &quietTime{took: time.Since(began)}
-	if q.cpu, err = s.used(); err != nil {
+	now, err := measure.UsedBy(s.Pid, ourProcesses...)
+	if err != nil {
 		return nil, err
 	}
-	for name := range q.cpu {
-		q.cpu[name] -= before[name]
-	}
+	q.cpu = now.Since(before)
 	q.requests, err = audit.Since(s.auditLog, logged.Size())
 	return q, err
-}
-
-// used is the processor time of each of our processes until now.
-func (s *store) used() (map[string]time.Duration, error) {
-	used := map[string]time.Duration{}
-	for _, name := range ourProcesses {
-		pid, err := s.Pid(name)
-		if err != nil {
-			return nil, err //nolint:wrapcheck // it says what failed
-		}
-		if used[name], err = measure.CPU(pid); err != nil {
-			return nil, err
-		}
-	}
-	return used, nil
 }

@@ -74,7 +74,7 @@ func (c *curve) step(ctx context.Context, instances int) error {
 		return err
 	}
 	c.steps = append(c.steps, float64(instances))
-	for _, measure := range []func(context.Context) error{c.starts, c.rests, c.relists, c.creates, c.failsOver, c.prints} {
+	for _, measure := range []func(context.Context) error{c.starts, c.rests, c.relists, c.creates, c.failsOver, c.halves, c.prints} {
 		if err := measure(ctx); err != nil {
 			return err
 		}
@@ -153,7 +153,7 @@ func (c *curve) rests(ctx context.Context) error {
 		}
 		c.add(memoryOf(name), "MB", resident)
 	}
-	c.add("processor time at rest", "% of a core", 100*q.total().Seconds()/q.took.Seconds())
+	c.add("processor time at rest", "% of a core", 100*q.cpu.Total().Seconds()/q.took.Seconds())
 	return nil
 }
 
@@ -212,6 +212,42 @@ func (c *curve) failsOver(ctx context.Context) error {
 	return c.controller.Start(ctx) //nolint:wrapcheck // it says what failed
 }
 
+// halves tells what each of two controllers takes that have half of the namespaces, in place of one for all.
+// They call no broker: controllers of some namespaces leave the cluster's brokers to others.
+func (c *curve) halves(ctx context.Context) error {
+	if err := c.controller.Stop(ctx, syscall.SIGTERM); err != nil {
+		return err //nolint:wrapcheck // it says what failed
+	}
+	halves := make([]*stack.Controller, len(storedNamespaces))
+	for i, namespace := range storedNamespaces {
+		var err error
+		if halves[i], err = c.StartController(ctx, stack.ControllerOptions{
+			Name: namespace, Args: []string{"--namespaces=" + namespace, "--cluster-id=bench", allowLoopback},
+		}); err != nil {
+			return err //nolint:wrapcheck // it says what failed
+		}
+	}
+	if err := pause(ctx, c.size.settle); err != nil {
+		return err
+	}
+	var most float64
+	for i, namespace := range storedNamespaces {
+		resident, err := c.resident(namespace)
+		if err != nil {
+			return err
+		}
+		most = max(most, resident)
+		if err := halves[i].Stop(ctx, syscall.SIGTERM); err != nil {
+			return err //nolint:wrapcheck // it says what failed
+		}
+	}
+	c.add(memoryOfHalf, "MB", most)
+	return c.controller.Start(ctx) //nolint:wrapcheck // it says what failed
+}
+
+// memoryOfHalf is the title of the memory of one of two controllers.
+const memoryOfHalf = "memory of one of two controllers"
+
 // resident is the memory that a process occupies, in MB.
 func (c *curve) resident(name string) (float64, error) {
 	pid, err := c.Pid(name)
@@ -221,8 +257,11 @@ func (c *curve) resident(name string) (float64, error) {
 	return measure.Memory(pid, measure.ResidentNow)
 }
 
-// prints tells how long a user waits for svcat.
+// prints tells how long a user waits for svcat, once the controller that was just started looked at all.
 func (c *curve) prints(ctx context.Context) error {
+	if err := pause(ctx, c.size.settle); err != nil {
+		return err
+	}
 	for _, one := range []struct {
 		title string
 		args  []string
@@ -271,6 +310,11 @@ func (c *curve) tellGrowth(b *bench) {
 	b.table.Add(measure.Row{
 		What: "  instances in 1 GiB of one controller", Value: c.steps[n-1] + (gib-memory[n-1])*perMB,
 		Detail: fmt.Sprintf("with bindings for a tenth; %.0f MB with %.0f instances, and as much for each further one as from %.0f on", memory[n-1], c.steps[n-1], c.steps[n-2]),
+	})
+	half := c.values(memoryOfHalf)
+	b.table.Add(measure.Row{
+		What: "  memory of each of two controllers, beside one", Value: half[n-1] / memory[n-1], Unit: "×",
+		Detail: fmt.Sprintf("%.0f MB in place of %.0f MB with %.0f instances: each has half of the namespaces in its caches, and no broker to call", half[n-1], memory[n-1], c.steps[n-1]),
 	})
 	if n < 3 {
 		return

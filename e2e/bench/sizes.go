@@ -1,6 +1,11 @@
 package main
 
-import "time"
+import (
+	"fmt"
+	"time"
+
+	"github.com/defaultplan/defaultplan/e2e/bench/simulate"
+)
 
 // sizes are how much each part does.
 type sizes struct {
@@ -16,6 +21,7 @@ type sizes struct {
 	hostile   int // creates that one p99 is of
 	relist    relistSizes
 	svcat     svcatSizes
+	simulate  simulate.Size
 	failing   failingSizes
 	rest      restSizes
 	scale     scaleSizes
@@ -71,6 +77,7 @@ var judged = sizes{
 	hostile:   200,
 	relist:    relistSizes{services: 1000, plansEach: 10, crowd: 10_000},
 	svcat:     svcatSizes{plans: 10_000, runs: 11},
+	simulate:  simulate.Size{Services: 100, PlansEach: 100, Changed: 1, Runs: 5},
 	failing:   failingSizes{instances: 5000, age: 10 * time.Minute, window: 2 * time.Minute},
 	rest:      restSizes{instances: 10_000, bindings: 10_000, settle: 2 * time.Minute, window: 5 * time.Minute},
 	scale:     scaleSizes{instances: []int{1000, 10_000}, settle: 30 * time.Second, window: time.Minute, services: 100, creates: 100, runs: 5},
@@ -89,6 +96,7 @@ var smallest = sizes{
 	hostile:   10,
 	relist:    relistSizes{services: 10, plansEach: 10, crowd: 20},
 	svcat:     svcatSizes{plans: 200, runs: 1},
+	simulate:  simulate.Size{Services: 5, PlansEach: 5, Changed: 1, Runs: 1},
 	failing:   failingSizes{instances: 20, age: 2 * time.Second, window: 2 * time.Second},
 	rest:      restSizes{instances: 50, bindings: 50, settle: 2 * time.Second, window: 2 * time.Second},
 	scale:     scaleSizes{instances: []int{100}, settle: time.Second, window: time.Second, services: 10, creates: 5, runs: 1},
@@ -98,3 +106,6 @@ func (s relistSizes) plans() int { return s.services * s.plansEach }
 
 // milliseconds are those of a duration.
 func milliseconds(d time.Duration) float64 { return d.Seconds() * 1000 }
+
+// inMicroseconds is a duration in words.
+func inMicroseconds(d time.Duration) string { return fmt.Sprintf("%.0f µs", 1e6*d.Seconds()) }

@@ -23,8 +23,6 @@ import (
 )
 
 const (
-	// storedNamespace is where no hooks admit, while objects are stored that were admitted already.
-	storedNamespace = "bench-stored"
 	// The first instance and its binding have names that are found wherever they are written.
 	firstNamespace, firstName = "bench-first-namespace", "bench-first-name"
 
@@ -32,6 +30,9 @@ const (
 	storeWriters = 16
 	elected      = "--leader-elect=true"
 )
+
+// storedNamespaces have half of the copies each. No hooks admit there: the copies were admitted already.
+var storedNamespaces = []string{"bench-stored-0", "bench-stored-1"}
 
 // A store is a market with many instances and bindings that are Ready. One of each became so; the
 // others are copies of them with names and IDs of their own, written with their status: to make
@@ -59,7 +60,7 @@ func startStore(ctx context.Context, bin string, services int) (*store, ending, 
 	if err := os.WriteFile(policy, []byte(audit.Policy), 0o600); err != nil {
 		return nil, nil, fmt.Errorf("cannot write the audit policy: %w", err)
 	}
-	f, end, err := startFair(ctx, stack.Options{Dir: dir, Bin: bin, Webhooks: 1, ControlPlaneArgs: []string{
+	f, end, err := startFair(ctx, stack.Options{Dir: dir, Bin: bin, Webhooks: 1, ReadyWithin: marketPatience, ControlPlaneArgs: []string{
 		"--", "--audit-policy-file=" + policy, "--audit-log-path=" + log,
 	}}, elected)
 	if err != nil {
@@ -85,7 +86,7 @@ func (s *store) furnish(ctx context.Context, services int) error {
 	first := metav1.ObjectMeta{Namespace: firstNamespace, Name: firstName}
 	s.instance, s.binding, s.secret = byType(firstNamespace, firstName), &api.ServiceBinding{ObjectMeta: first}, &corev1.Secret{ObjectMeta: first}
 	s.binding.Spec.InstanceRef = &api.InstanceReference{Name: firstName}
-	for _, name := range []string{firstNamespace, storedNamespace} {
+	for _, name := range append([]string{firstNamespace}, storedNamespaces...) {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{hooksLabel: name}}}
 		if err := s.Client().Create(ctx, namespace); err != nil {
 			return fmt.Errorf("cannot create namespace %q: %w", name, err)
@@ -106,7 +107,7 @@ func (s *store) furnish(ctx context.Context, services int) error {
 	if err != nil {
 		return err
 	}
-	return shipped.notIn(storedNamespace).update(ctx, s.Client())
+	return shipped.notIn(storedNamespaces...).update(ctx, s.Client())
 }
 
 func byType(namespace, name string) *api.ServiceInstance {
@@ -157,7 +158,7 @@ func rewrite[T client.Object](s *store, from T, n int, uids ...string) (T, error
 	if err != nil {
 		return to, fmt.Errorf("cannot encode %T: %w", from, err)
 	}
-	replaced := slices.Concat(uids, []string{firstNamespace, storedNamespace, firstName, name,
+	replaced := slices.Concat(uids, []string{firstNamespace, storedNamespaces[n%len(storedNamespaces)], firstName, name,
 		s.instance.Spec.ExternalID, catalog.ID("instance", name), s.binding.Spec.ExternalID, catalog.ID("binding", name)})
 	if err := json.Unmarshal([]byte(strings.NewReplacer(replaced...).Replace(string(text))), &to); err != nil {
 		return to, fmt.Errorf("cannot decode %T: %w", from, err)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/e2e/bench/catalog"
 	"github.com/defaultplan/defaultplan/e2e/bench/measure"
+	"github.com/defaultplan/defaultplan/e2e/bench/simulate"
 	"github.com/defaultplan/defaultplan/e2e/stack"
 )
 
@@ -87,6 +89,17 @@ func (b *bench) typeThere(ctx context.Context, s *stack.Stack) error {
 		})
 	}
 	return nil
+}
+
+// measureSimulate tells what svcat simulate takes on the snapshot of a large cluster.
+func measureSimulate(ctx context.Context, b *bench) error {
+	return inFolder(func(dir string) error {
+		rows, err := simulate.Measure(ctx, filepath.Join(b.bin, "svcat"), dir, b.size.simulate)
+		for _, row := range rows {
+			b.table.Add(row)
+		}
+		return err //nolint:wrapcheck // it is our own
+	})
 }
 
 // typing is what a command cost: seconds of waiting, and megabytes of memory.
