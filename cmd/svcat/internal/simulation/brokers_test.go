@@ -285,6 +285,21 @@ func TestDeletionsEnd(t *testing.T) {
 	}
 }
 
+// Nothing is told of the plan of an object that is being deleted: it gets no other one.
+func TestPlanOfWhatIsDeleted(t *testing.T) {
+	t.Parallel()
+	plan := Change{Delete: &Object{Kind: "ClusterServicePlan", Name: "small"}}
+	deletion := Change{Delete: &Object{Kind: kindInstance, Namespace: "dev", Name: "a"}}
+	state := stored(t, options.New(), shop, instanceA, bindingA)
+	status(t, state, kindBinding, "c", map[string]any{"unbindStatus": "Required", "externalProperties": map[string]any{}})
+	got := told(simulate(t, state, deletion, plan))
+	assert.Equal(t, []string{"dev/a Deleting mysql/small-1>"}, got.Instances)
+	edited(t, state, kindInstance, map[string]any{"metadata.deletionTimestamp": "2026-01-01T00:00:00Z"})
+	got = told(simulate(t, state, plan))
+	assert.Empty(t, got.Instances)
+	assert.Equal(t, []string{"dev/c PlanGone mysql/small-1> it does not exist"}, got.Bindings)
+}
+
 // The instance that is dedicated to a binding goes with it, and frees its slot.
 func TestDedicatedGoesWithItsBinding(t *testing.T) {
 	t.Parallel()

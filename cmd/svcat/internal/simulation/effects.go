@@ -126,7 +126,7 @@ func (e *effects) both(ctx context.Context, at client.ObjectKey, was, is *item) 
 	case !is.deleting() && was.object.GetGeneration() != is.object.GetGeneration():
 		e.add(at, Edited, e.now.title(was.plan), e.then.title(is.plan), "")
 	}
-	if !moved && is.decided() {
+	if !moved && is.decided() && !is.deleting() {
 		e.plan(at, is.plan)
 	}
 	if is.deleting() || !e.every && !e.suspect(was, is) {
