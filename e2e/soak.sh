@@ -11,7 +11,8 @@
 #               and one limit that counts QUOTA_OBJECTS (default 10000) instances
 #
 # PARTS names those to run (default: all), FUZZ the targets as a regular expression. The
-# output is in bin/soak.log; what each part did is told at the end.
+# output is in bin/soak.log; what each part did is told at the end. Sequences are drawn, other
+# than in make test; their seeds are in the output.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 log=bin/soak.log
@@ -38,10 +39,10 @@ scenarios() {
 }
 
 races() { DEFAULTPLAN_RACE_ROUNDS=${RACE_ROUNDS:-200} scenarios races '^TestDefaultsAreRaced$'; }
-crashes() { CRASH_ROUNDS=${CRASH_ROUNDS:-200} scenarios osb '^TestCrashes$'; }
-faults() { FAULT_INSTANCES=${FAULT_INSTANCES:-500} scenarios osb '^TestFaults'; }
-switches() { SWITCH_ROUNDS=${SWITCH_ROUNDS:-200} scenarios svcat '^TestSwitchRace$'; }
-simulate() { DEFAULTPLAN_SIMULATE_ROUNDS=${SIMULATE_ROUNDS:-200} scenarios simulate '^TestWhatSimulateSaysHappens$'; }
+crashes() { CRASH_SEED=${CRASH_SEED:-any} CRASH_ROUNDS=${CRASH_ROUNDS:-200} scenarios osb '^TestCrashes$'; }
+faults() { FAULT_SEED=${FAULT_SEED:-any} FAULT_INSTANCES=${FAULT_INSTANCES:-500} scenarios osb '^TestFaults'; }
+switches() { SWITCH_SEED=${SWITCH_SEED:-any} SWITCH_ROUNDS=${SWITCH_ROUNDS:-200} scenarios svcat '^TestSwitchRace$'; }
+simulate() { DEFAULTPLAN_SIMULATE_SEED=${DEFAULTPLAN_SIMULATE_SEED:-any} DEFAULTPLAN_SIMULATE_ROUNDS=${SIMULATE_ROUNDS:-200} scenarios simulate '^TestWhatSimulateSaysHappens$'; }
 quotas() {
 	DEFAULTPLAN_QUOTA_ROUNDS=${QUOTA_ROUNDS:-200} DEFAULTPLAN_QUOTA_OBJECTS=${QUOTA_OBJECTS:-10000} scenarios quotas '^TestNeverOver'
 }

@@ -20,7 +20,7 @@ import (
 
 const (
 	// crashRounds is how often the controller is killed at random, unless the environment
-	// variable CRASH_ROUNDS says otherwise. The seed is of CRASH_SEED, or any.
+	// variable CRASH_ROUNDS says otherwise. The seed is of CRASH_SEED.
 	crashRounds, crashRoundsLong = 8, 40
 	// roundsAtOnce is after how many of them all has to come to rest.
 	roundsAtOnce = 8

@@ -25,8 +25,7 @@ import (
 
 const (
 	// faultyInstances is how many instances, and as many bindings, there are, unless the
-	// environment variable FAULT_INSTANCES says otherwise. The seed is of FAULT_SEED, or
-	// any.
+	// environment variable FAULT_INSTANCES says otherwise. The seed is of FAULT_SEED.
 	faultyInstances, faultyInstancesLong = 24, 100
 	// faultyShare is the part of the calls that goes wrong.
 	faultyShare = 0.3

@@ -36,12 +36,20 @@ func Rounds(tb testing.TB, variable string, short, long int) int {
 	return rounds
 }
 
+// AnySeed is the value of a seed's environment variable that has it drawn.
+const AnySeed = "any"
+
 // Seed is what makes a random sequence the same again: that of the environment variable, or
-// any. It is logged.
+// one that is drawn where it says AnySeed, as make soak does. Without it the seed is always the
+// same: what make test finds is of the change, and not of the sequence. It is logged.
 func Seed(tb testing.TB, variable string) uint64 {
 	tb.Helper()
-	seed := rand.Uint64() //nolint:gosec // it guards nothing
-	if text := os.Getenv(variable); text != "" {
+	seed := uint64(1)
+	switch text := os.Getenv(variable); text {
+	case "":
+	case AnySeed:
+		seed = rand.Uint64() //nolint:gosec // it guards nothing
+	default:
 		given, err := strconv.ParseUint(text, 10, 64)
 		require.NoError(tb, err, variable)
 		seed = given

@@ -32,12 +32,14 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// TestSeed: a sequence that failed can be repeated.
+// TestSeed: a sequence is the same each time, that of a seed, or any.
 func TestSeed(t *testing.T) {
 	const variable = "DEFAULTPLAN_TEST_SEED"
 	t.Setenv(variable, "42")
 	assert.Equal(t, uint64(42), Seed(t, variable))
 	t.Setenv(variable, "")
+	assert.Equal(t, Seed(t, variable), Seed(t, variable))
+	t.Setenv(variable, AnySeed)
 	first, second := Seed(t, variable), Seed(t, variable)
 	assert.NotEqual(t, first, second)
 }
