@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-func TestPercentFor(t *testing.T) {
+func TestHeapGrowth(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		reason string
@@ -20,7 +20,7 @@ func TestPercentFor(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, tc.want, percentFor(tc.live), tc.reason)
+			assert.Equal(t, tc.want, heapGrowth(tc.live), tc.reason)
 		})
 	}
 }

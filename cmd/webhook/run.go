@@ -22,6 +22,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/internal/daemon"
+	"github.com/defaultplan/defaultplan/cmd/internal/heap"
 	"github.com/defaultplan/defaultplan/cmd/internal/lease"
 	"github.com/defaultplan/defaultplan/webhook"
 	"github.com/defaultplan/defaultplan/webhook/catalog"
@@ -33,7 +34,7 @@ import (
 
 // Run serves until ctx ends.
 func (o *commandOptions) Run(ctx context.Context) error {
-	giveHeapRoom()
+	heap.Grow(heapGrowth)
 	sync, err := daemon.LogTo(o.logLevel)
 	if err != nil {
 		return err

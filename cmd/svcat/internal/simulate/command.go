@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/defaultplan/defaultplan/cmd/internal/heap"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/complete"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/simulation"
@@ -171,11 +172,11 @@ func (c *command) place() (place, error) {
 
 // state reads the snapshot, or the cluster.
 func (c *command) state(ctx context.Context, at place) (*simulation.State, error) {
+	heap.Grow(heapGrowth)
 	taken, err := c.taken(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	saveMemory()
 	options, err := taken.Options()
 	if err != nil {
 		return nil, err
