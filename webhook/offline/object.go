@@ -138,22 +138,6 @@ func (w *write) patch(operations []byte) error {
 	return nil
 }
 
-// prepare completes the object as it is stored, and validates it by its CRD.
-func prepare(ctx context.Context, w *write) error {
-	switch {
-	case w.old == nil:
-		w.prepareCreate()
-	case w.status:
-		w.prepareStatus()
-	default:
-		w.prepareUpdate()
-	}
-	if errs := w.kind.Validate(ctx, w.object, w.old); len(errs) > 0 {
-		w.result.Denied = apierrors.NewInvalid(w.kind.GroupKind(), w.object.GetName(), errs)
-	}
-	return nil
-}
-
 func (w *write) prepareCreate() {
 	if base := w.object.GetGenerateName(); base != "" && w.object.GetName() == "" {
 		w.object.SetName(generated(base, w.nth))

@@ -35,7 +35,7 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/policies"
 )
 
-// A Cluster is objects in memory. It is not for use from two goroutines at once.
+// A Cluster is objects in memory. It is not for use from two goroutines at once, nor are two clones.
 type Cluster struct {
 	store *store
 	hooks *hooks
@@ -44,6 +44,8 @@ type Cluster struct {
 	generated int
 	// idle are the policies that have no effect, and why, by kind and name.
 	idle map[string]error
+	// validated is shared with clones.
+	validated *validated
 	// watch is told of each write.
 	watch func(before, after client.Object)
 }
@@ -73,7 +75,7 @@ func New(options *options.Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Cluster{store: held, hooks: served, rules: rules, idle: map[string]error{}}, nil
+	return &Cluster{store: held, hooks: served, rules: rules, idle: map[string]error{}, validated: &validated{}}, nil
 }
 
 // readersOf are what the webhook reads of a store.
@@ -92,7 +94,7 @@ func (c *Cluster) CloneWith(options *options.Options) *Cluster {
 	held, rules := c.store.clone(), c.rules.Clone()
 	return &Cluster{
 		store: held, hooks: c.hooks.clone(readersOf(held, rules), options), rules: rules,
-		generated: c.generated, idle: maps.Clone(c.idle),
+		generated: c.generated, idle: maps.Clone(c.idle), validated: c.validated,
 	}
 }
 

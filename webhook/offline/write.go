@@ -154,9 +154,9 @@ func (c *Cluster) write(ctx context.Context, w *write) (Result, error) {
 
 // admit takes a write step by step, until one denies it.
 func (c *Cluster) admit(ctx context.Context, w *write) error {
-	steps := []func(context.Context, *write) error{decode, c.mutate, prepare, c.validate}
+	steps := []func(context.Context, *write) error{decode, c.mutate, c.prepare, c.validate}
 	if w.status {
-		steps = []func(context.Context, *write) error{decode, prepare}
+		steps = []func(context.Context, *write) error{decode, c.prepare}
 	}
 	for _, step := range steps {
 		if err := step(ctx, w); err != nil || w.result.Denied != nil {
@@ -173,6 +173,22 @@ func (c *Cluster) mutate(ctx context.Context, w *write) error {
 		return err
 	}
 	return w.patch(answer.Patch)
+}
+
+// prepare completes the object as it is stored, and validates it by its CRD.
+func (c *Cluster) prepare(ctx context.Context, w *write) error {
+	switch {
+	case w.old == nil:
+		w.prepareCreate()
+	case w.status:
+		w.prepareStatus()
+	default:
+		w.prepareUpdate()
+	}
+	if errs := c.validated.errors(ctx, w); len(errs) > 0 {
+		w.result.Denied = apierrors.NewInvalid(w.kind.GroupKind(), w.object.GetName(), errs)
+	}
+	return nil
 }
 
 // validate asks the validating phase.
