@@ -12,6 +12,7 @@ import (
 
 	api "github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/e2e/env"
+	"github.com/defaultplan/defaultplan/e2e/retired"
 )
 
 // TestGoingBack deletes what was imported before the old side let go of it: the brokers keep it,
@@ -93,4 +94,31 @@ func TestExportOfAllNamespaces(t *testing.T) {
 	}
 	assert.Contains(t, string(content), h.cluster.URL)
 	assert.NotContains(t, string(content), canary)
+}
+
+// TestExportBesideWrongTypes: the retired definitions have no schema. What a user stored there with a
+// field of another type, or nested as deep as a request may be, keeps no other's object out of a file.
+func TestExportBesideWrongTypes(t *testing.T) {
+	t.Parallel()
+	h, hostile := newHouse(t, someInstances, someBindings), newHouse(t, nil, nil)
+	deep := any(1)
+	for range 9_990 {
+		deep = []any{deep}
+	}
+	for name, spec := range map[string]object{"typed": {"externalID": 5}, "deep": {"parameters": object{"deep": deep}}} {
+		require.NoError(t, retired.Store(h.Context(), h.old.Client(), hostile.stored("ServiceInstance", name, spec, object{})), name)
+	}
+	for _, which := range [][]string{{"-A"}, {"-n", h.old.Namespace}} {
+		file := h.file(which[0])
+		said := h.runs(h.old, append([]string{"export", "-o", file}, which...)...)
+		content, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, one := range someInstances {
+			assert.Contains(t, string(content), h.instanceID(one.name))
+		}
+		if which[0] == "-A" {
+			assert.Contains(t, said, hostile.old.Namespace+"/typed is not in the file")
+			assert.Contains(t, said, hostile.old.Namespace+"/deep")
+		}
+	}
 }

@@ -109,15 +109,23 @@ func Selected(selector labels.Selector) client.ListOption {
 // Pages lists page by page and calls each with every object. A list that the API
 // server no longer continues (410) is told as such: nothing is shown twice.
 func Pages(ctx context.Context, reader client.Reader, list client.ObjectList, each func(runtime.Object) error, options ...client.ListOption) error {
-	for next := ""; ; {
+	return pages(options, func(at []client.ListOption) (client.ObjectList, error) {
 		fresh, _ := list.DeepCopyObject().(client.ObjectList)
-		if err := reader.List(ctx, fresh, append([]client.ListOption{client.Limit(page), client.Continue(next)}, options...)...); err != nil {
-			return fmt.Errorf("cannot list %s: %w", scopes.ResourceOf(list), err)
+		if err := reader.List(ctx, fresh, at...); err != nil {
+			return nil, fmt.Errorf("cannot list %s: %w", scopes.ResourceOf(list), err)
 		}
-		if err := meta.EachListItem(fresh, each); err != nil {
+		return fresh, meta.EachListItem(fresh, each)
+	})
+}
+
+// pages reads one page after the other.
+func pages(options []client.ListOption, read func(at []client.ListOption) (client.ObjectList, error)) error {
+	for next := ""; ; {
+		list, err := read(append([]client.ListOption{client.Limit(page), client.Continue(next)}, options...))
+		if err != nil {
 			return err
 		}
-		if next = fresh.GetContinue(); next == "" {
+		if next = list.GetContinue(); next == "" {
 			return nil
 		}
 	}

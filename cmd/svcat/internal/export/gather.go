@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,12 +24,19 @@ type gatherer struct {
 	contents *moving.Contents
 	// seen are the classes, plans and brokers that were read, or are not there.
 	seen map[string]bool
-	// elsewhere are objects of other namespaces that have the ID of one that was read, by kind and ID.
+	// elsewhere are objects that are not in the file and have an ID at the broker, which may be that of
+	// one that is, by kind and ID.
 	elsewhere map[string]client.Object
 	// allBrokers says that all brokers were asked for, not only those of instances.
 	allBrokers bool
 	// notes say what could not be read, each to be a line.
 	notes []string
+}
+
+// moved are the kinds that are moved.
+var moved = []catalog.Listed{
+	{List: &v1beta1.ServiceInstanceList{}, Object: &v1beta1.ServiceInstance{}},
+	{List: &v1beta1.ServiceBindingList{}, Object: &v1beta1.ServiceBinding{}},
 }
 
 func newGatherer(reader client.Reader) *gatherer {
@@ -41,23 +47,19 @@ func newGatherer(reader client.Reader) *gatherer {
 func (g *gatherer) gather(ctx context.Context, namespace string, allBrokers bool) (*moving.Contents, error) {
 	c := g.contents
 	g.allBrokers = allBrokers
-	err := catalog.Pages(ctx, g.reader, &v1beta1.ServiceInstanceList{}, func(object runtime.Object) error {
-		if instance, ok := object.(*v1beta1.ServiceInstance); ok {
-			c.Instances = append(c.Instances, instance)
+	for _, of := range moved {
+		err := catalog.Readable(ctx, g.reader, of, func(object client.Object) error {
+			switch o := object.(type) {
+			case *v1beta1.ServiceInstance:
+				c.Instances = append(c.Instances, o)
+			case *v1beta1.ServiceBinding:
+				c.Bindings = append(c.Bindings, o)
+			}
+			return nil
+		}, g.unreadable(of.Object), client.InNamespace(namespace))
+		if err != nil {
+			return nil, err
 		}
-		return nil
-	}, client.InNamespace(namespace))
-	if err != nil {
-		return nil, err
-	}
-	err = catalog.Pages(ctx, g.reader, &v1beta1.ServiceBindingList{}, func(object runtime.Object) error {
-		if binding, ok := object.(*v1beta1.ServiceBinding); ok {
-			c.Bindings = append(c.Bindings, binding)
-		}
-		return nil
-	}, client.InNamespace(namespace))
-	if err != nil {
-		return nil, err
 	}
 	if namespace != "" {
 		if err := g.lookElsewhere(ctx, namespace); err != nil {
@@ -145,11 +147,15 @@ func (g *gatherer) get(ctx context.Context, object client.Object, namespace, nam
 		return false, nil
 	}
 	g.seen[title] = true
-	there, err := g.read(ctx, types.NamespacedName{Namespace: namespace, Name: name}, object)
-	if err != nil {
+	at := types.NamespacedName{Namespace: namespace, Name: name}
+	there, err := g.read(ctx, at, object)
+	switch {
+	case err != nil && catalog.Unreadable(ctx, g.reader, at, object, err) != nil:
+		g.notes = append(g.notes, title+" is not in the file, and what needs it cannot be moved: "+wrongType)
+		return false, nil
+	case err != nil:
 		return false, fmt.Errorf("cannot read %s: %w", title, err)
-	}
-	if !there {
+	case !there:
 		g.notes = append(g.notes, title+" is not there any more: what needs it cannot be moved")
 	}
 	return there, nil

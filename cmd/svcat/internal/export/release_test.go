@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -603,12 +604,14 @@ func TestWatchdog(t *testing.T) {
 		d.Spec.Template.Spec.Containers = []corev1.Container{{Image: image, Args: words}}
 		return d
 	}
-	lease := func(name string, age time.Duration) client.Object {
+	lease := func(name string, age time.Duration) *coordinationv1.Lease {
 		l := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "catalog", Name: name}}
 		holder, seconds, renewed := "pod", int32(15), metav1.NewMicroTime(now.Add(-age))
 		l.Spec.HolderIdentity, l.Spec.LeaseDurationSeconds, l.Spec.RenewTime = &holder, &seconds, &renewed
 		return l
 	}
+	long := lease("defaultplan-controller", time.Hour)
+	*long.Spec.LeaseDurationSeconds = math.MaxInt32
 	const retired = "quay.io/kubernetes-service-catalog/service-catalog:v0.3.1"
 	for name, c := range map[string]struct {
 		object client.Object
@@ -625,6 +628,7 @@ func TestWatchdog(t *testing.T) {
 		"Other":          {deployment("nginx", 1, "controller-manager"), ""},
 		"Held":           {lease("defaultplan-controller-eu", 29*time.Second), "cannot release while Lease catalog/defaultplan-controller-eu of the old side is held by \"pod\": a controller would act on objects while they are let go; stop that process first; if there is none: kubectl delete lease defaultplan-controller-eu -n catalog"},
 		"Lost":           {lease("defaultplan-controller", 31*time.Second), ""},
+		"Long":           {long, "cannot release while Lease"},
 		"OtherLease":     {lease("some-controller", 0), ""},
 	} {
 		err := (&watchdog{readOnly(t, c.object), testingclock.NewFakePassiveClock(now), nil}).refuse(t.Context())

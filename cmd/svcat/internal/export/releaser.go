@@ -1,12 +1,13 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -199,10 +200,22 @@ func (r *releaser) bound(ctx context.Context, instance *v1beta1.ServiceInstance)
 		r.blind = true
 		return r.bound(ctx, instance)
 	}
-	if binding := holders[client.ObjectKeyFromObject(instance)]; binding != "" {
+	every := types.NamespacedName{Namespace: instance.Namespace}
+	if binding := cmp.Or(holders[client.ObjectKeyFromObject(instance)], holders[every]); binding != "" {
 		return fmt.Sprintf("binding %s still uses it on the old side", binding), nil
 	}
 	return "", err
+}
+
+// heldUnread is the instance of a binding that cannot be read; where not even that can be, it stands for
+// each instance of its namespace, and has no name.
+func heldUnread(binding *unstructured.Unstructured) types.NamespacedName {
+	name, _, _ := unstructured.NestedString(binding.Object, "spec", "instanceRef", "name")
+	namespace, _, _ := unstructured.NestedString(binding.Object, "spec", "instanceRef", "namespace")
+	if name == "" {
+		return types.NamespacedName{Namespace: binding.GetNamespace()}
+	}
+	return types.NamespacedName{Namespace: cmp.Or(namespace, binding.GetNamespace()), Name: name}
 }
 
 // holdersIn are the instances that bindings of a place use, each with a binding. A place is listed once:
@@ -212,11 +225,14 @@ func (r *releaser) holdersIn(ctx context.Context, where string) (map[types.Names
 		return r.holders[where], nil
 	}
 	holders := map[types.NamespacedName]string{}
-	err := catalog.Pages(ctx, r.old, &v1beta1.ServiceBindingList{}, func(object runtime.Object) error {
+	of := catalog.Listed{List: &v1beta1.ServiceBindingList{}, Object: &v1beta1.ServiceBinding{}}
+	err := catalog.Readable(ctx, r.old, of, func(object client.Object) error {
 		if binding, ok := object.(*v1beta1.ServiceBinding); ok && !binding.Dedicated() && !r.leaves[client.ObjectKeyFromObject(binding)] {
 			holders[binding.InstanceKey()] = binding.Namespace + "/" + binding.Name
 		}
 		return nil
+	}, func(binding *unstructured.Unstructured) {
+		holders[heldUnread(binding)] = binding.GetNamespace() + "/" + binding.GetName()
 	}, client.InNamespace(where))
 	if err != nil {
 		return nil, err

@@ -107,5 +107,5 @@ func (w *watchdog) held(lease *coordinationv1.Lease) bool {
 		return false
 	}
 	const terms = 2 // as svcat check: a holder that was not heard of for as long is lost
-	return w.clock.Since(spec.RenewTime.Time).Seconds() < float64(terms**spec.LeaseDurationSeconds)
+	return w.clock.Since(spec.RenewTime.Time).Seconds() < terms*float64(*spec.LeaseDurationSeconds)
 }
