@@ -88,9 +88,20 @@ func HasSchema(schema *runtime.RawExtension) bool {
 // Digest is the JSON string that replaces a schema; a digest is returned as it
 // is.
 func Digest(schema []byte) string {
-	if strings.HasPrefix(string(schema), digestPrefix) {
+	if IsDigest(schema) {
 		return string(schema)
 	}
+	return Sum(schema)
+}
+
+// IsDigest says whether this may be what replaces a schema. A user may have stored the same as
+// the schema of a plan, before definitions with a type for it were installed.
+func IsDigest(schema []byte) bool {
+	return len(schema) == len(digestPrefix)+hex.EncodedLen(sha256.Size)+1 && strings.HasPrefix(string(schema), digestPrefix)
+}
+
+// Sum is the digest of what is stored as a schema.
+func Sum(schema []byte) string {
 	sum := sha256.Sum256(schema)
 	return digestPrefix + hex.EncodeToString(sum[:]) + `"`
 }

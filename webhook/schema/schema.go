@@ -71,7 +71,7 @@ func (s *Checker) Of(ctx context.Context, defined *catalog.Definition, which fun
 	}
 	schemaLookups.WithLabelValues(lookupMiss).Inc()
 	text := schema.Raw
-	if catalog.Digest(text) == string(text) {
+	if catalog.IsDigest(text) {
 		live, err := s.read(ctx, defined.Plan.Ref)
 		if err != nil || live == nil {
 			return nil, err
@@ -81,7 +81,7 @@ func (s *Checker) Of(ctx context.Context, defined *catalog.Definition, which fun
 		}
 		text = schema.Raw
 	}
-	return s.compiled.Of(ctx, catalog.Digest(text), text)
+	return s.compiled.Of(ctx, catalog.Sum(text), text)
 }
 
 // read reads a plan's spec from the API server, nil if it is gone.
