@@ -11,8 +11,8 @@
 #               and one limit that counts QUOTA_OBJECTS (default 10000) instances
 #
 # PARTS names those to run (default: all), FUZZ the targets as a regular expression. The
-# output is in bin/soak.log; what each part did is told at the end. Sequences are drawn, other
-# than in make test; their seeds are in the output.
+# output is in bin/soak.log; what each part did is told at the end. Unlike in make test, seeds are
+# drawn, and are in the output.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 log=bin/soak.log
@@ -38,9 +38,15 @@ scenarios() {
 	go test -vet=off -count=1 -timeout 120m -v -run "$2" "./e2e/$1" 2>&1 | tee -a "$log"
 }
 
-races() { DEFAULTPLAN_RACE_ROUNDS=${RACE_ROUNDS:-200} scenarios races '^TestDefaultsAreRaced$'; }
-crashes() { CRASH_SEED=${CRASH_SEED:-any} CRASH_ROUNDS=${CRASH_ROUNDS:-200} scenarios osb '^TestCrashes$'; }
-faults() { FAULT_SEED=${FAULT_SEED:-any} FAULT_INSTANCES=${FAULT_INSTANCES:-500} scenarios osb '^TestFaults'; }
+races() { DEFAULTPLAN_RACE_SEED=${DEFAULTPLAN_RACE_SEED:-any} DEFAULTPLAN_RACE_ROUNDS=${RACE_ROUNDS:-200} scenarios races '^TestDefaultsAreRaced$'; }
+crashes() {
+	CRASH_SEED=${CRASH_SEED:-any} CRASH_ROUNDS=${CRASH_ROUNDS:-200} scenarios osb '^TestCrashes$'
+	CLAIMS_SEED=${CLAIMS_SEED:-any} scenarios claims '^TestCrashes$'
+}
+faults() {
+	FAULT_SEED=${FAULT_SEED:-any} FAULT_INSTANCES=${FAULT_INSTANCES:-500} scenarios osb '^TestFaults'
+	CLAIMS_SEED=${CLAIMS_SEED:-any} scenarios claims '^TestFaultsAtRandom$'
+}
 switches() { SWITCH_SEED=${SWITCH_SEED:-any} SWITCH_ROUNDS=${SWITCH_ROUNDS:-200} scenarios svcat '^TestSwitchRace$'; }
 simulate() { DEFAULTPLAN_SIMULATE_SEED=${DEFAULTPLAN_SIMULATE_SEED:-any} DEFAULTPLAN_SIMULATE_ROUNDS=${SIMULATE_ROUNDS:-200} scenarios simulate '^TestWhatSimulateSaysHappens$'; }
 quotas() {

@@ -20,7 +20,7 @@ import (
 
 const (
 	// crashRounds is how often the controller is killed at random, unless the environment
-	// variable CRASH_ROUNDS says otherwise. The seed is of CRASH_SEED.
+	// variable CRASH_ROUNDS says otherwise. CRASH_SEED sets the seed.
 	crashRounds, crashRoundsLong = 8, 40
 	// roundsAtOnce is after how many of them all has to come to rest.
 	roundsAtOnce = 8

@@ -25,7 +25,7 @@ import (
 
 const (
 	// faultyInstances is how many instances, and as many bindings, there are, unless the
-	// environment variable FAULT_INSTANCES says otherwise. The seed is of FAULT_SEED.
+	// environment variable FAULT_INSTANCES says otherwise. FAULT_SEED sets the seed.
 	faultyInstances, faultyInstancesLong = 24, 100
 	// faultyShare is the part of the calls that goes wrong.
 	faultyShare = 0.3

@@ -86,8 +86,7 @@ type match struct {
 func newMatch(e *env.Env, s offering.Scope, keeper *stack.Keeper) *match {
 	e.Helper()
 	c := newContest(e, s)
-	seed := rand.Uint64()
-	e.Logf("seed %d", seed)
+	seed := suite.Seed(e, "DEFAULTPLAN_RACE_SEED")
 	rejecter, err := stack.StartRejecter(e.Context(), e.Stack.Client(), rejectedShare, seed)
 	require.NoError(e, err)
 	e.Cleanup(func() { assert.NoError(e, rejecter.Stop(context.Background())) })

@@ -32,7 +32,7 @@ func TestRounds(t *testing.T) {
 	}
 }
 
-// TestSeed: a sequence is the same each time, that of a seed, or any.
+// TestSeed: without a variable the seed is always the same; a number is that seed; any draws one.
 func TestSeed(t *testing.T) {
 	const variable = "DEFAULTPLAN_TEST_SEED"
 	t.Setenv(variable, "42")
@@ -40,6 +40,8 @@ func TestSeed(t *testing.T) {
 	t.Setenv(variable, "")
 	first, second := Seed(t, variable), Seed(t, variable)
 	assert.Equal(t, first, second)
+	t.Setenv(LongVariable, "1")
+	assert.NotEqual(t, first, Seed(t, variable), "the long form does not repeat the short one")
 	t.Setenv(variable, AnySeed)
 	first, second = Seed(t, variable), Seed(t, variable)
 	assert.NotEqual(t, first, second)
