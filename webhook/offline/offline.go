@@ -45,7 +45,7 @@ type Cluster struct {
 	// idle are the policies that have no effect, and why, by kind and name.
 	idle map[string]error
 	// validated is shared with clones.
-	validated *validated
+	validated *lastValidation
 	// watch is told of each write.
 	watch func(before, after client.Object)
 }
@@ -75,7 +75,7 @@ func New(options *options.Options) (*Cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Cluster{store: held, hooks: served, rules: rules, idle: map[string]error{}, validated: &validated{}}, nil
+	return &Cluster{store: held, hooks: served, rules: rules, idle: map[string]error{}, validated: &lastValidation{}}, nil
 }
 
 // readersOf are what the webhook reads of a store.
