@@ -14,7 +14,7 @@ func TestHeapGrowth(t *testing.T) {
 		want   int
 	}{
 		"Start":  {reason: "a start is no division by zero, and grows in steps", live: 0, want: 200},
-		"Middle": {reason: "up to 190 MB", live: 95 << 20, want: 100},
+		"Middle": {reason: "up to 200 MB", live: 100 << 20, want: 100},
 		"Large":  {reason: "by half, whatever the size", live: 1 << 30, want: 50},
 	} {
 		t.Run(name, func(t *testing.T) {

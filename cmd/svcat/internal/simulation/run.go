@@ -67,8 +67,10 @@ func clusterOf(ctx context.Context, state *State, of *options.Options) (*offline
 	}
 	for i := 0; err == nil && ctx.Err() == nil && i < len(state.JSON); i++ {
 		object := state.JSON[i]
-		state.JSON[i] = nil           // the cluster holds it in less memory
-		err = cluster.Restore(object) //nolint:contextcheck // nor does this
+		state.JSON[i] = nil                            // the cluster holds it in less memory
+		if err = cluster.Restore(object); err != nil { //nolint:contextcheck // nor does this
+			err = fmt.Errorf("object %d: %w", i+1, err)
+		}
 	}
 	for i := 0; err == nil && ctx.Err() == nil && i < len(state.Objects); i++ {
 		err = restore(cluster, state.Objects[i]) //nolint:contextcheck // nor does this

@@ -108,10 +108,7 @@ func (r *reading) take(text []byte) error {
 	if len(r.snapshot.Objects) == maxObjects {
 		return fmt.Errorf("there are more than %d objects", maxObjects)
 	}
-	if err := shallow(text); err != nil {
-		return err
-	}
-	name, err := NameOf(text)
+	name, err := nameIn(text)
 	if err == nil {
 		err = known(&name)
 	}
@@ -191,25 +188,4 @@ func known(of *Name) error {
 		return nil
 	}
 	return fmt.Errorf("apiVersion and kind are %.60q and %.60q, which no snapshot has", of.APIVersion, of.Kind)
-}
-
-// shallow says that JSON is nested too deep, before it is decoded.
-func shallow(text []byte) error {
-	depth, quoted := 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{' || c == '[':
-			if depth++; depth > maxDepth {
-				return fmt.Errorf("it is nested deeper than %d levels", maxDepth)
-			}
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return nil
 }

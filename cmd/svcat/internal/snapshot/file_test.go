@@ -139,3 +139,30 @@ func BenchmarkRead(b *testing.B) {
 		}
 	}
 }
+
+// FuzzNameIn: an object has the name that a decoder gives it, whatever wrote the text.
+func FuzzNameIn(f *testing.F) {
+	for _, seed := range []string{
+		namespace, instance, "{", `[]`, `{"kind":"a"}}`,
+		`{"apiVersion":"v1","kind":"Namespace","kind":"Secret","metadata":{"name":"a"}}`,
+		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a"},"metadata":{"name":"b"}}`,
+		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a","name":"b"}}`,
+		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a","n\u0061me":"b"}}`,
+		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a","name" :"b"}}`,
+		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a","namespace":null}}`,
+		`{"apiVersion":"v1","kind":"Namespace","metadata":{"labels":{"name":"b"},"name":"a"},"spec":{"kind":"b","metadata":{"name":"c"}}}`,
+		`{"apiVersion":"v1","kind":"Namespace","metadata":[{"name":"a"}]}`,
+		`{"apiVersion":"v1","kind":["Secret"],"kind":"Namespace","metadata":{"name":"\\\"a","namespace":"\\"}}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		want, wrong := NameOf(text)
+		got, err := nameIn(text)
+		want.Spec.ExternalName, got.Spec.ExternalName = nil, nil
+		if wrong == nil && shallow(text) == nil {
+			require.NoError(t, err)
+			assert.Equal(t, want, got)
+		}
+	})
+}

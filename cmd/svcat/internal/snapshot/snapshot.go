@@ -81,10 +81,12 @@ func NameOf(object []byte) (Name, error) {
 	var name Name
 	// The decoder's own text may quote the object.
 	if kjson.UnmarshalCaseSensitivePreserveInts(object, &name) != nil {
-		return name, errors.New("it is no JSON of an object")
+		return name, errNoObject
 	}
 	return name, nil
 }
+
+var errNoObject = errors.New("it is no JSON of an object")
 
 // namespaceKind is the one kind that is not the catalog's own.
 const namespaceKind = "Namespace"
