@@ -168,16 +168,17 @@ func TestGatherAnothersID(t *testing.T) {
 	require.ErrorContains(t, err, "etcd is gone", "one right that is missing hides no failure")
 }
 
-// TestGatherWhatNoFileHas: one user's object that is too large for a file keeps no other out of it.
+// TestGatherWhatNoFileHas: one user's object that is too large for a file keeps no other out of it, but one
+// with the same ID at the broker.
 func TestGatherWhatNoFileHas(t *testing.T) {
 	t.Parallel()
 	large, from, plan := instanceOf("hostile", "large"), instanceOf("hostile", "from"), &v1beta1.ClusterServicePlan{ObjectMeta: metav1.ObjectMeta{Name: "huge"}}
 	values := &runtime.RawExtension{Raw: []byte(`{"a":[` + strings.Repeat("0,", 150_000) + `0]}`)}
 	large.Spec.Parameters, plan.Spec.InstanceCreateParameterSchema = values, values
-	from.Spec.ParametersFrom = []v1beta1.ParametersFromSource{{}}
+	from.Spec.ParametersFrom, from.Spec.ExternalID = []v1beta1.ParametersFromSource{{}}, "id-of-mail"
 	bound := bindingOf("hostile", "bound", "large")
 	bound.Spec.Parameters = values
-	g := newGatherer(readOnly(t, append(catalogOfOld(), large, from, plan, bound, instanceOf("shop", "db"))...))
+	g := newGatherer(readOnly(t, append(catalogOfOld(), large, from, plan, bound, instanceOf("shop", "db"), instanceOf("shop", "mail"))...))
 	got, err := g.gather(t.Context(), "", true)
 	require.NoError(t, err)
 	require.NoError(t, g.secrets(t.Context(), false))
@@ -188,6 +189,7 @@ func TestGatherWhatNoFileHas(t *testing.T) {
 	assert.ElementsMatch(t, []string{
 		"ClusterServicePlan huge" + left + many, "ServiceInstance hostile/large" + left + many, "ServiceBinding hostile/bound" + left + many,
 		"ServiceInstance hostile/from" + left + "spec.parametersFrom[0].secretKeyRef: it names no key of a Secret",
+		"ServiceInstance shop/mail" + left + moving.SharedWith(from),
 	}, g.notes)
 	require.NoError(t, moving.Write(filepath.Join(t.TempDir(), "all.export"), got, moving.Seal{}))
 }
