@@ -86,7 +86,7 @@ type match struct {
 func newMatch(e *env.Env, s offering.Scope, keeper *stack.Keeper) *match {
 	e.Helper()
 	c := newContest(e, s)
-	seed := suite.Seed(e, "DEFAULTPLAN_RACE_SEED")
+	seed := suite.Seed(e.T, "DEFAULTPLAN_RACE_SEED")
 	rejecter, err := stack.StartRejecter(e.Context(), e.Stack.Client(), rejectedShare, seed)
 	require.NoError(e, err)
 	e.Cleanup(func() { assert.NoError(e, rejecter.Stop(context.Background())) })
