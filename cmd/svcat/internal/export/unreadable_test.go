@@ -2,7 +2,8 @@ package export
 
 import (
 	"encoding/json"
-	"fmt"
+	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -55,9 +56,7 @@ func (u untyped) add(t *testing.T, object client.Object, fields map[string]any) 
 	stored := map[string]any{}
 	require.NoError(t, json.Unmarshal(raw, &stored))
 	spec, _ := stored["spec"].(map[string]any)
-	for field, value := range fields {
-		spec[field] = value
-	}
+	maps.Copy(spec, fields)
 	resource, _ := apimeta.UnsafeGuessKindToResource(schema.GroupVersionKind{Kind: kind})
 	if u[resource.Resource] == nil {
 		u[resource.Resource] = map[string]map[string]any{}
@@ -79,7 +78,7 @@ func (u untyped) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 			w.WriteHeader(http.StatusNotFound)
 			object = map[string]any{"apiVersion": "v1", "kind": "Status", "status": "Failure", "reason": "NotFound", "code": http.StatusNotFound}
 		}
-		_ = json.NewEncoder(w).Encode(object)
+		answer(w, object)
 		return
 	}
 	bare := strings.Contains(request.Header.Get("Accept"), "as=PartialObjectMetadataList")
@@ -98,7 +97,15 @@ func (u untyped) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		items = append(items, object)
 	}
 	list["items"] = items
-	_ = json.NewEncoder(w).Encode(list)
+	answer(w, list)
+}
+
+func answer(w io.Writer, object map[string]any) {
+	text, err := json.Marshal(object)
+	if err != nil {
+		panic(err) // it was decoded
+	}
+	_, _ = w.Write(text)
 }
 
 // TestGatherUnreadable: an object of which a field is not of its type keeps no other object out of a file,
@@ -176,7 +183,7 @@ func TestHeldUnread(t *testing.T) {
 						want = "binding shop/poison still uses it on the old side"
 					}
 				}
-				assert.Equal(t, want, held, fmt.Sprintf("%s: %s", instance, tc.reason))
+				assert.Equal(t, want, held, "%s: %s", instance, tc.reason)
 			}
 		})
 	}
