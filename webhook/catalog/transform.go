@@ -95,7 +95,8 @@ func Digest(schema []byte) string {
 }
 
 // IsDigest says whether this may be what replaces a schema. A user may have stored the same as
-// the schema of a plan, before definitions with a type for it were installed.
+// the schema of a plan, before definitions with a type for it were installed: then that plan alone may be
+// held against the schema that has the digest.
 func IsDigest(schema []byte) bool {
 	return len(schema) == len(digestPrefix)+hex.EncodedLen(sha256.Size)+1 && strings.HasPrefix(string(schema), digestPrefix)
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	kjson "sigs.k8s.io/json"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	scopes "github.com/defaultplan/defaultplan/webhook/catalog"
@@ -80,6 +81,11 @@ func Unreadable(ctx context.Context, reader client.Reader, at client.ObjectKey, 
 	found.SetGroupVersionKind(kindOf(kind))
 	if answered(ctx, err) || reader.Get(ctx, at, found) != nil {
 		return nil
+	}
+	typed := kind.DeepCopyObject()
+	text, failed := found.MarshalJSON()
+	if failed != nil || kjson.UnmarshalCaseSensitivePreserveInts(text, typed) == nil {
+		return nil // the request failed, and not its answer
 	}
 	return found
 }

@@ -227,7 +227,7 @@ func (r *releaser) holdersIn(ctx context.Context, where string) (map[types.Names
 	holders := map[types.NamespacedName]string{}
 	of := catalog.Listed{List: &v1beta1.ServiceBindingList{}, Object: &v1beta1.ServiceBinding{}}
 	err := catalog.Readable(ctx, r.old, of, func(object client.Object) error {
-		if binding, ok := object.(*v1beta1.ServiceBinding); ok && !binding.Dedicated() && !r.leaves[client.ObjectKeyFromObject(binding)] {
+		if binding, ok := object.(*v1beta1.ServiceBinding); ok && !binding.Dedicated() && binding.Spec.InstanceRef.Name != "" && !r.leaves[client.ObjectKeyFromObject(binding)] {
 			holders[binding.InstanceKey()] = binding.Namespace + "/" + binding.Name
 		}
 		return nil

@@ -1,6 +1,8 @@
 package export
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
 	"io"
 	"maps"
@@ -16,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/cli"
@@ -173,6 +176,7 @@ func TestHeldUnread(t *testing.T) {
 			stored := untyped{}
 			stored.add(t, bindingOf("shop", "poison", "db"), map[string]any{"instanceRef": tc.ref, "secretName": 5})
 			stored.add(t, bindingOf("shop", "fine", "another"), nil)
+			stored.add(t, bindingOf("hostile", "nameless", ""), map[string]any{"instanceRef": map[string]any{"namespace": "shop"}})
 			r := &releaser{old: stored.serves(t), holders: map[string]map[types.NamespacedName]string{}, leaves: map[types.NamespacedName]bool{}}
 			for _, instance := range []string{"db", "mail"} {
 				held, err := r.bound(t.Context(), instanceOf("shop", instance))
@@ -187,4 +191,26 @@ func TestHeldUnread(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestABrokenConnectionIsNoWrongType: a read that failed says nothing about the object.
+func TestABrokenConnectionIsNoWrongType(t *testing.T) {
+	t.Parallel()
+	broken := func(object any) error {
+		switch object.(type) {
+		case *v1beta1.ServiceInstanceList, *v1beta1.ServiceInstance:
+			return io.ErrUnexpectedEOF
+		}
+		return nil
+	}
+	c := interceptor.NewClient(readOnly(t, append(catalogOfOld(), instanceOf("shop", "db"))...).(client.WithWatch), interceptor.Funcs{
+		List: func(ctx context.Context, inner client.WithWatch, list client.ObjectList, options ...client.ListOption) error {
+			return cmp.Or(broken(list), inner.List(ctx, list, options...))
+		},
+		Get: func(ctx context.Context, inner client.WithWatch, at client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			return cmp.Or(broken(object), inner.Get(ctx, at, object, options...))
+		},
+	})
+	_, err := newGatherer(c).gather(t.Context(), "", false)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
 }

@@ -63,6 +63,7 @@ func TestWrongFiles(t *testing.T) {
 		"Unresolved": {"an option that is not allowed", strings.Replace(header, `"wait"`, `"maybe"`, 1), `line 1: webhook of the header: --unresolved is "maybe"; allowed are [reject wait]`},
 		"Cut":        {"a line is missing", header + "\n", `the header tells of 1 "Namespace", and there are 0: the file was cut or edited; take it again`},
 		"Broken":     {"cut in a line", header + "\n" + namespace[:30], "line 2: it is no JSON of an object"},
+		"CutAfter":   {"cut after a text", header + "\n" + namespace[:len(namespace)-1], "line 2: it is no JSON of an object"},
 		"Foreign":    {"a Secret", header + "\n" + `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"data":{"a":"hunter2"}}`, `line 2: apiVersion and kind are "v1" and "Secret", which no snapshot has`},
 		"Nameless":   {"no name", header + "\n" + namespace + "\n" + `{"apiVersion":"v1","kind":"Namespace","metadata":{}}`, "line 3: Namespace has no metadata.name"},
 		"Placeless":  {"no namespace", header + "\n" + strings.Replace(instance, `,"namespace":"dev"`, "", 1), `line 2: metadata.namespace of ServiceInstance "db" is missing or wrong; give the name of a namespace`},
@@ -152,6 +153,10 @@ func FuzzNameIn(f *testing.F) {
 		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a","namespace":null}}`,
 		`{"apiVersion":"v1","kind":"Namespace","metadata":{"labels":{"name":"b"},"name":"a"},"spec":{"kind":"b","metadata":{"name":"c"}}}`,
 		`{"apiVersion":"v1","kind":"Namespace","metadata":[{"name":"a"}]}`,
+		`{"apiVersion":"v1","kind":"Namespace","spec":{"a":"x\"}"},"metadata":{"name":"a"}}`,
+		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a"},"spec":{"name":"b","namespace":"c"}}`,
+		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a","namespace":"b","namespace":null}}`,
+		`{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"a"},"spec":{"a":"\"},\"kind\":\"b\",\"c\":{\"d"}}`,
 		`{"apiVersion":"v1","kind":["Secret"],"kind":"Namespace","metadata":{"name":"\\\"a","namespace":"\\"}}`,
 	} {
 		f.Add([]byte(seed))

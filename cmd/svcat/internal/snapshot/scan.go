@@ -22,14 +22,13 @@ func nameIn(text []byte) (Name, error) {
 }
 
 // A scan goes through the text of an object by its brackets and quotes. It is what an encoder
-// wrote: blanks before a colon, escapes in names of fields and whatever is there twice are odd.
+// wrote: blanks before a colon, escapes in names of fields and values of other types are odd. Of what is
+// there twice the last counts, as for a decoder.
 type scan struct {
 	name  Name
 	depth int
-	// field is that of the object or of its metadata whose value comes next, and seen those that
-	// came.
+	// field is that of the object or of its metadata whose value comes next.
 	field field
-	seen  [fieldOther]bool
 	// within says that the scan is in the metadata.
 	within, odd bool
 }
@@ -92,10 +91,7 @@ func (s *scan) take(text []byte, named bool) {
 	if named {
 		if s.field = fields[s.depth-1][string(text)]; s.field == fieldNone {
 			s.field = fieldOther
-			return
 		}
-		s.odd = s.odd || s.seen[s.field]
-		s.seen[s.field] = true
 		return
 	}
 	switch value := string(text); s.field {
@@ -114,15 +110,11 @@ func (s *scan) take(text []byte, named bool) {
 	s.field = fieldNone
 }
 
-// open begins an object or list, the value of the field if there is one.
+// open begins an object or list, the value of the field if there is one. What takes the object refuses one
+// that is to be a text.
 func (s *scan) open(bracket byte) {
-	switch s.field {
-	case fieldMetadata:
+	if s.field == fieldMetadata {
 		s.within = bracket == '{'
-		s.odd = s.odd || !s.within
-	case fieldNone, fieldOther:
-	default:
-		s.odd = true // it is a text elsewhere
 	}
 	s.field = fieldNone
 	s.depth++
