@@ -80,6 +80,23 @@ func RawJSON(text string) *runtime.RawExtension {
 	return &runtime.RawExtension{Raw: json.RawMessage(text)}
 }
 
+// Ambiguous waits until a request by type is refused between two suggestions, of which the first is the
+// older one. Until then a replica whose cache lacks the second chooses the first.
+func (i *Instances) Ambiguous(asked InstanceEdit, first, second string) {
+	i.Helper()
+	var err error
+	i.Eventually(func() (bool, error) {
+		trial := i.Instance("trial", asked)
+		if err = i.Client().Create(i.Context(), trial, client.DryRunAll); err != nil {
+			return true, nil //nolint:nilerr // it is judged below
+		}
+		require.Equal(i, first, PlanOf(trial), "an ambiguous request is never admitted undecided")
+		return false, nil
+	})
+	RequireInvalid(i.T, err, first)
+	RequireInvalid(i.T, err, second)
+}
+
 // PlanOf is the Kubernetes name of the plan that an instance refers to, empty for none.
 func PlanOf(instance *api.ServiceInstance) string {
 	if ref := instance.Spec.ClusterServicePlanRef; ref != nil {
