@@ -2,9 +2,11 @@ package endpoints_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
@@ -135,9 +137,18 @@ func (e *testEnv) leads(service string) []string {
 }
 
 // withdrawn waits until the Service of a binding that is gone is gone, too: the controller
-// removes it, or the garbage collector.
+// removes it, or the garbage collector, which also removes what was written too late. The
+// ConfigMap and the Secret went before the binding.
 func (e *testEnv) withdrawn(b *api.ServiceBinding) {
 	e.Helper()
-	e.Gone(e.service(b.Name))
-	e.Eventually(func() (bool, error) { return len(e.leads(b.Name)) == 0, nil })
+	e.Eventually(func() (bool, error) {
+		absent, leads := e.Absent(e.service(b.Name)), e.leads(b.Name)
+		if absent && len(leads) == 0 {
+			return true, nil
+		}
+		return false, fmt.Errorf("%s: its Service is absent: %t; it leads to %v", b.Name, absent, leads)
+	})
+	for _, o := range []client.Object{e.configMap(b.Name), e.Secret(b.Name)} {
+		assert.True(e, e.Absent(o), "%s: %T", b.Name, o)
+	}
 }
