@@ -25,7 +25,8 @@ func namesOf(path string) []string {
 	return strings.Split(strings.TrimPrefix(path, "f:"), fieldSeparator+"f:")
 }
 
-// A fieldSet is a set of paths of fields.
+// A fieldSet is a set of paths of fields. One that was read from managedFields is not to be changed:
+// others have it, too.
 type fieldSet map[string]bool
 
 func (s fieldSet) equal(other fieldSet) bool { return maps.Equal(s, other) }
@@ -33,11 +34,17 @@ func (s fieldSet) equal(other fieldSet) bool { return maps.Equal(s, other) }
 // holds says that a field, one within it, or one that it is within, is in the set.
 func (s fieldSet) holds(path string) bool {
 	for one := range s {
-		if one == path || strings.HasPrefix(one, path+fieldSeparator) || strings.HasPrefix(path, one+fieldSeparator) {
+		if one == path || isWithin(one, path) || isWithin(path, one) {
 			return true
 		}
 	}
 	return false
+}
+
+// isWithin says that a field is within another.
+func isWithin(path, outer string) bool {
+	below, is := strings.CutPrefix(path, outer)
+	return is && strings.HasPrefix(below, fieldSeparator)
 }
 
 // appliedBy are the fields of an object, status aside, that a manager owns by apply.
@@ -70,16 +77,24 @@ func (f *found) hasOthersFields() bool {
 	})
 }
 
+// fieldsWhere are the fields of the entries that is chooses; of one entry, the set that is kept of its text.
 func fieldsWhere(entries []metav1.ManagedFieldsEntry, is func(*metav1.ManagedFieldsEntry) bool) fieldSet {
-	fields := fieldSet{}
+	var fields fieldSet
+	shared := true
 	for i := range entries {
 		entry := &entries[i]
 		if entry.Subresource != "" || entry.FieldsV1 == nil || !is(entry) {
 			continue
 		}
-		for path := range leavesOf(entry.FieldsV1.GetRawString()) {
-			fields[path] = true
+		leaves := leavesOf(entry.FieldsV1.GetRawString())
+		if fields == nil {
+			fields = leaves
+			continue
 		}
+		if shared {
+			fields, shared = maps.Clone(fields), false
+		}
+		maps.Copy(fields, leaves)
 	}
 	return fields
 }
@@ -93,8 +108,7 @@ const (
 
 var knownLeaves = lru.New(keptTexts)
 
-// leavesOf are the leaves of a text of managedFields, none if it cannot be read. The set is not to be
-// changed.
+// leavesOf are the leaves of a text of managedFields, none if it cannot be read.
 func leavesOf(text string) fieldSet {
 	if known, is := knownLeaves.Get(text); is {
 		return known.(fieldSet) //nolint:forcetypeassert // nothing else is kept

@@ -47,15 +47,37 @@ func TestLeavesOf(t *testing.T) { //nolint:paralleltest // the texts that are ke
 			entry := func(text string) metav1.ManagedFieldsEntry {
 				return metav1.ManagedFieldsEntry{Manager: "m", Operation: metav1.ManagedFieldsOperationApply, FieldsV1: metav1.NewFieldsV1(text)}
 			}
-			both := appliedBy([]metav1.ManagedFieldsEntry{entry(tc.text), entry(`{"f:spec":{"f:z":{}}}`)}, "m")
-			assert.Len(t, both, len(tc.want)+1)
-			assert.Equal(t, tc.want, leavesOf(tc.text), "what an object owns is a set of its own")
+			all := appliedBy([]metav1.ManagedFieldsEntry{entry(tc.text), entry(`{"f:spec":{"f:y":{}}}`), entry(`{"f:spec":{"f:z":{}}}`)}, "m")
+			assert.Len(t, all, len(tc.want)+2)
+			assert.Equal(t, tc.want, leavesOf(tc.text), "what is kept does not change")
 			for i := range 2 * keptTexts {
 				leavesOf(fmt.Sprintf(`{"f:spec":{"f:other%d":{}}}`, i))
 			}
 			assert.LessOrEqual(t, knownLeaves.Len(), keptTexts)
 			_, known := knownLeaves.Get(tc.text)
 			assert.False(t, known, "the last ones are kept")
+		})
+	}
+}
+
+func TestHolds(t *testing.T) {
+	t.Parallel()
+	owned := fieldSet{pathOf("spec", "tags"): true, pathOf("metadata", "labels", "a"): true}
+	cases := map[string]struct {
+		reason, path string
+		want         bool
+	}{
+		"Itself":    {"The field is in the set.", pathOf("spec", "tags"), true},
+		"Within":    {"It is within a field of the set.", pathOf("spec", "tags", "x"), true},
+		"Around":    {"A field of the set is within it.", pathOf("metadata", "labels"), true},
+		"Longer":    {"Another field's name begins with that of one in the set.", pathOf("spec", "tagsOf"), false},
+		"Shorter":   {"The name of one in the set begins with its own.", pathOf("spec", "tag"), false},
+		"BesideOne": {"It is beside one of the set.", pathOf("metadata", "labels", "b"), false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, tc.want, owned.holds(tc.path), tc.reason)
 		})
 	}
 }
