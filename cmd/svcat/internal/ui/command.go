@@ -82,6 +82,7 @@ func (c *command) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	pages() // what cannot be parsed ends svcat here, and fails no request
 	listener, err := listen(ctx, c.port)
 	if err != nil {
 		return err

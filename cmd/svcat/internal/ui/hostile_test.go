@@ -164,7 +164,7 @@ func TestNoTemplateTrusts(t *testing.T) {
 	t.Parallel()
 	entries, err := templateFiles.ReadDir("templates")
 	require.NoError(t, err)
-	require.Len(t, entries, len(pages)+2)
+	require.Len(t, entries, len(pages())+2)
 	for _, entry := range entries {
 		text, err := templateFiles.ReadFile("templates/" + entry.Name())
 		require.NoError(t, err)

@@ -6,6 +6,7 @@ import (
 	"html/template"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -19,8 +20,11 @@ var templateFiles embed.FS
 //go:embed assets
 var assetFiles embed.FS
 
-// pages are the templates, by the name of their file.
-var pages = parsePages("enter", "refused", "failed", "types", "type", "plans", "plan", "instances", "instance", "binding")
+// pages are the templates, by the name of their file. They are parsed when svcat ui starts: it takes
+// longer than anything else that svcat does before main.
+var pages = sync.OnceValue(func() map[string]*template.Template {
+	return parsePages("enter", "refused", "failed", "types", "type", "plans", "plan", "instances", "instance", "binding")
+})
 
 // parsePages puts each page together with the layout and what pages share.
 func parsePages(names ...string) map[string]*template.Template {
@@ -60,7 +64,7 @@ type page struct {
 // worse than none.
 func render(w http.ResponseWriter, r *http.Request, code int, name string, content *page) {
 	var text bytes.Buffer
-	if err := pages[name].Execute(&text, content); err != nil {
+	if err := pages()[name].Execute(&text, content); err != nil {
 		http.Error(w, "cannot write this page: "+err.Error(), http.StatusInternalServerError)
 		return
 	}
