@@ -154,6 +154,6 @@ func arrives(t *testing.T, channel <-chan struct{}, moment string) {
 	select {
 	case <-channel:
 	case <-time.After(wait.Patience(longest)):
-		require.FailNow(t, "the controller never came to "+moment+", or went on without waiting for it to be applied")
+		require.FailNow(t, "the controller never came to "+moment+", or left before it was applied")
 	}
 }
