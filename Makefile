@@ -18,7 +18,8 @@ CRD_REF_DOCS := $(GO) tool -modfile=tools/go.mod crd-ref-docs
 # The packages that run on a control plane, two at a time, those that take long first; all
 # others are unit tests.
 E2E := $(patsubst %,./e2e/%,install ha osb svcat instances controllers moving claims quotas rotation freshness defaults races attacks fairness charts admission certs observe ui endpoints sharing deletion bindings oldclients policies simulate)
-# Two of them have a module of their own, for what only they depend on.
+# Two of them have a module of their own, for what only they depend on, and so have the programs
+# that they run. One workspace gives them the same versions: each dependency is compiled once.
 WORKSPACE := GOWORK=$(CURDIR)/e2e/scenarios.work
 # Where DEFAULTPLAN_LONG makes a difference, and to which tests.
 LONG := ./e2e/races ./e2e/osb ./e2e/claims ./e2e/quotas ./e2e/svcat ./e2e/freshness ./e2e/instances ./e2e/moving ./e2e/simulate
@@ -83,12 +84,13 @@ bin/kubectl:
 # Helm 4 and Helm 3, which the tests of the charts install with.
 .PHONY: bin/helm bin/helm3
 bin/helm:
-	cd tools/helm && $(GO) build -ldflags "-s -w" -o ../../$@ helm.sh/helm/v4/cmd/helm
+	cd tools/helm && $(WORKSPACE) $(GO) build -ldflags "-s -w" -o ../../$@ helm.sh/helm/v4/cmd/helm
 bin/helm3:
-	cd tools/helm3 && $(GO) build -ldflags "-s -w" -o ../../$@ helm.sh/helm/v3/cmd/helm
+	cd tools/helm3 && $(WORKSPACE) $(GO) build -ldflags "-s -w" -o ../../$@ helm.sh/helm/v3/cmd/helm
 
 # promtool, which the tests of the alerts judge them with; without the clouds that
-# Prometheus finds its targets in, which are most of it.
+# Prometheus finds its targets in, which are most of it. It is not in the workspace, because it does not
+# compile with the main module's version of client_golang; its other versions are those of go.mod.
 .PHONY: bin/promtool
 bin/promtool:
 	cd tools/promtool && $(GO) build -tags remove_all_sd -ldflags "-s -w" -o ../../$@ github.com/prometheus/prometheus/cmd/promtool
@@ -96,7 +98,7 @@ bin/promtool:
 # cert-manager's own controllers in one process, for the tests of certificates.
 .PHONY: bin/certmanager
 bin/certmanager:
-	cd e2e/certmanager && $(GO) build -ldflags "-s -w" -o ../../$@ .
+	cd e2e/certmanager && $(WORKSPACE) $(GO) build -ldflags "-s -w" -o ../../$@ .
 
 # axe-core, with which the scenarios of svcat ui check accessibility; npm checks it against the
 # lock file. Without npm there is none: the scenarios report that they skip the check.
@@ -150,7 +152,7 @@ test-unit: test-started build ## The unit tests; those of cmd/playground run wha
 .PHONY: test-deploy
 test-deploy: test-started build bin/helm bin/helm3 bin/promtool ## The chart, the manifests and the alerts
 	$(WORKSPACE) $(RACE) ./deploy/... ./e2e/charts/health $(TESTED)
-	cd tools/dashboard && $(GO) test -vet=off $(LINK) -count=1 ./... $(TESTED)
+	cd tools/dashboard && $(WORKSPACE) $(GO) test -vet=off $(LINK) -count=1 ./... $(TESTED)
 
 .PHONY: test-controlplane
 test-controlplane: test-started bin/controlplane bin/kubectl

@@ -5,8 +5,9 @@
 #
 #     tools/once.sh bin/webhook bin/controller bin/svcat bin/playground
 #
-# Other modules have other versions of what a package imports, and so compile it again:
-# tools/once.sh build says what that costs.
+# The modules of e2e/scenarios.work have the same versions, and belong together too. Others, such
+# as that of the control plane, compile again what they have in another version: tools/once.sh build
+# says what that costs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
