@@ -38,10 +38,12 @@ MODULES := . $(wildcard e2e/controlplane e2e/certmanager e2e/charts e2e/ui tools
 
 # One mode of compiling for all that is built, linted and tested without the race
 # detector, and one with it, which alone wants C: tools/once.sh shows that no package is
-# compiled twice for one mode. The user's own flags stay.
+# compiled twice for one mode. The user's own flags stay. What a debugger needs is left out,
+# as it is of all that is released.
 export CGO_ENABLED := 0
-export GOFLAGS := $(strip $(filter-out -trimpath,$(shell $(GO) env GOFLAGS)) -trimpath)
-# Test binaries are linked again for each run: without debug information that is twice as fast.
+COMPILE := -trimpath -gcflags=all=-dwarf=false
+export GOFLAGS := $(strip $(filter-out $(COMPILE),$(shell $(GO) env GOFLAGS)) $(COMPILE))
+# Test binaries are linked again for each run: without symbols for a debugger that is twice as fast.
 LINK := -ldflags "-s -w"
 RACE := CGO_ENABLED=1 $(GO) test -race -vet=off $(LINK)
 # What go test printed, and what was skipped.

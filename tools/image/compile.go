@@ -41,7 +41,8 @@ func compile(ctx context.Context, root string, t *target, out string) error {
 		return fmt.Errorf("cannot find the folder %q: %w", out, err)
 	}
 	link := strings.Join(append([]string{"-s -w -buildid="}, t.variables...), " -X ")
-	args := append([]string{"build", "-trimpath", "-ldflags", link, "-o", out + string(filepath.Separator)}, t.packages...)
+	// As make compiles, so that what it has compiled is taken: nothing for a debugger, which the linker would drop.
+	args := append([]string{"build", "-trimpath", "-gcflags=all=-dwarf=false", "-ldflags", link, "-o", out + string(filepath.Separator)}, t.packages...)
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = filepath.Join(root, t.module)
 	cmd.Env = append(os.Environ(),
