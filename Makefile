@@ -187,7 +187,7 @@ test-e2e: test-started build bin/race bin/helm bin/helm3 bin/promtool bin/certma
 
 .PHONY: test-long
 test-long: build ## The repetitions and random sequences in their long form
-	$(RACE) -count=1 -run '$(REPEATED_TESTS)' $(REPEATED)
+	$(SCENARIOS) -run '$(REPEATED_TESTS)' $(REPEATED)
 	$(GO) test -vet=off $(LINK) -count=1 -run '^TestStateMachine$$' ./osb/lifecycle -states 4000
 	$(GO) test -vet=off $(LINK) -count=1 -run '^TestExplore' ./e2e/explore/... ./webhook/keeper/defaults
 	DEFAULTPLAN_LONG=1 $(SCENARIOS) -timeout 60m -p 2 -run '$(LONG_TESTS)' $(LONG)

@@ -24,7 +24,7 @@ import (
 // FRESH_ROUNDS says, at least 20 times.
 func rounds(t *testing.T) int {
 	t.Helper()
-	asked := suite.Rounds(t, "FRESH_ROUNDS", 60, 200)
+	asked := suite.Rounds(t, "FRESH_ROUNDS", 60, 120)
 	require.GreaterOrEqual(t, asked, 20, "FRESH_ROUNDS")
 	return asked
 }

@@ -18,7 +18,7 @@ import (
 
 // conflictRounds is how often each of two controllers writes its own value, unless the
 // environment variable CONFLICT_ROUNDS says otherwise.
-const conflictRounds, conflictRoundsLong = 40, 200
+const conflictRounds, conflictRoundsLong = 40, 100
 
 // TestControllersConflictOverAnAnnotation that is none of ours, on an instance, a
 // binding and a plan: what was decided stays, and admission is not even asked.

@@ -21,7 +21,7 @@ import (
 const (
 	// crashRounds is how often the controller is killed at random, unless the environment
 	// variable CRASH_ROUNDS says otherwise. CRASH_SEED sets the seed.
-	crashRounds, crashRoundsLong = 8, 40
+	crashRounds, crashRoundsLong = 8, 24
 	// roundsAtOnce is after how many of them all has to come to rest.
 	roundsAtOnce = 8
 	// furthest is how many writes and calls a round goes on for at most, and pairsPerRound

@@ -26,7 +26,7 @@ import (
 const (
 	// faultyInstances is how many instances, and as many bindings, there are, unless the
 	// environment variable FAULT_INSTANCES says otherwise. FAULT_SEED sets the seed.
-	faultyInstances, faultyInstancesLong = 24, 100
+	faultyInstances, faultyInstancesLong = 24, 60
 	// faultyShare is the part of the calls that goes wrong.
 	faultyShare = 0.3
 	// changedShare is one of so many instances that is changed while it is being made.

@@ -31,13 +31,13 @@ const (
 	looks = 20
 )
 
-// TestNeverOverWithMany: one limit counts 2,000 instances in its long form, and 10,000 in the soak. Below it the
+// TestNeverOverWithMany: one limit counts 1,000 instances in its long form, and 10,000 in the soak. Below it the
 // next is admitted, at it the next is refused; a slot that is freed is granted again; and
 // refusing costs no memory that stays. How long it takes is told, and not judged here. No
 // controller runs: what asks for a plan has a slot, whether it is at its broker or not.
 func TestNeverOverWithMany(t *testing.T) {
 	t.Parallel()
-	most := suite.Rounds(t, "DEFAULTPLAN_QUOTA_OBJECTS", 100, 2_000)
+	most := suite.Rounds(t, "DEFAULTPLAN_QUOTA_OBJECTS", 100, 1_000)
 	s := &shop{Env: env.On(t, suite.New(t, stack.Options{Webhooks: 1, Releaser: true}))}
 	s.AddPlans(env.Class{Name: s.Name("db")}, env.Plan{Name: s.Name("small"), ExternalName: "small"})
 	first := s.db("first", "small")

@@ -36,7 +36,7 @@ func TestDefaultsAreRaced(t *testing.T) {
 	keeper, err := s.StartKeeper(t.Context())
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, keeper.Stop(context.Background(), syscall.SIGTERM)) })
-	n := suite.Rounds(t, "DEFAULTPLAN_RACE_ROUNDS", 8, 24)
+	n := suite.Rounds(t, "DEFAULTPLAN_RACE_ROUNDS", 8, 16)
 	for _, tc := range []struct {
 		name            string
 		scope           offering.Scope

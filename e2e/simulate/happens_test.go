@@ -31,7 +31,7 @@ const (
 // one round.
 func TestWhatSimulateSaysHappens(t *testing.T) {
 	seed := suite.Seed(t, seedVariable)
-	rounds := suite.Rounds(t, roundsVariable, 12, 48)
+	rounds := suite.Rounds(t, roundsVariable, 12, 24)
 	said := 0
 	for begin := 0; begin < rounds; begin += atOnce {
 		t.Run(fmt.Sprintf("Seeds%d", seed+uint64(begin)), func(t *testing.T) {
