@@ -18,8 +18,8 @@ CRD_REF_DOCS := $(GO) tool -modfile=tools/go.mod crd-ref-docs
 # The packages that run on a control plane, two at a time, those that take long first; all
 # others are unit tests.
 E2E := $(patsubst %,./e2e/%,install ha osb svcat instances controllers moving claims quotas rotation freshness defaults races attacks fairness charts admission certs observe ui endpoints sharing deletion bindings oldclients policies simulate)
-# Two of them have a module of their own, for what only they depend on, and so have the programs
-# that they run. One workspace gives them the same versions: each dependency is compiled once.
+# Two of them have a module of their own, for what only they depend on, and so have some programs that
+# tests run. One workspace gives them the same versions: each dependency is compiled once.
 WORKSPACE := GOWORK=$(CURDIR)/e2e/scenarios.work
 # Where DEFAULTPLAN_LONG makes a difference, and to which tests.
 LONG := ./e2e/races ./e2e/osb ./e2e/claims ./e2e/quotas ./e2e/svcat ./e2e/freshness ./e2e/instances ./e2e/moving ./e2e/simulate
@@ -38,11 +38,11 @@ MODULES := . $(wildcard e2e/controlplane e2e/certmanager e2e/charts e2e/ui tools
 
 # One mode of compiling for all that is built, linted and tested without the race
 # detector, and one with it, which alone wants C: tools/once.sh shows that no package is
-# compiled twice for one mode. The user's own flags stay. What a debugger needs is left out,
-# as it is of all that is released.
+# compiled twice for one mode. The user's own flags stay, and decide. What a debugger needs is
+# left out, as it is of all that is released.
 export CGO_ENABLED := 0
 COMPILE := -trimpath -gcflags=all=-dwarf=false
-export GOFLAGS := $(strip $(filter-out $(COMPILE),$(shell $(GO) env GOFLAGS)) $(COMPILE))
+export GOFLAGS := $(strip $(COMPILE) $(filter-out $(COMPILE),$(shell $(GO) env GOFLAGS)))
 # Test binaries are linked again for each run: without symbols for a debugger that is twice as fast.
 LINK := -ldflags "-s -w"
 RACE := CGO_ENABLED=1 $(GO) test -race -vet=off $(LINK)
@@ -92,7 +92,7 @@ bin/helm3:
 
 # promtool, which the tests of the alerts judge them with; without the clouds that
 # Prometheus finds its targets in, which are most of it. It is not in the workspace, because it does not
-# compile with the main module's version of client_golang; its other versions are those of go.mod.
+# compile with the main module's version of client_golang.
 .PHONY: bin/promtool
 bin/promtool:
 	cd tools/promtool && $(GO) build -tags remove_all_sd -ldflags "-s -w" -o ../../$@ github.com/prometheus/prometheus/cmd/promtool
@@ -130,7 +130,7 @@ pictures-svcat: build
 # It takes about five minutes.
 .PHONY: dashboard-picture
 dashboard-picture: build ## Draw docs/pictures/dashboard.svg from live data of a playground
-	cd tools/dashboard && $(GO) run .
+	cd tools/dashboard && $(WORKSPACE) $(GO) run .
 	cd tools/pictures && $(GO) run . -record dashboard.svg
 
 pictures-check: build ## Compare docs/pictures with what svcat and kubectl print now
@@ -179,7 +179,7 @@ SCENARIOS := $(GO) test -vet=off $(LINK) -count=1
 .PHONY: bin/race
 bin/race:
 	mkdir -p $@
-	CGO_ENABLED=1 $(GO) build -race -o $@/ ./cmd/webhook ./cmd/controller
+	CGO_ENABLED=1 $(GO) build -race $(LINK) -o $@/ ./cmd/webhook ./cmd/controller
 
 .PHONY: test-e2e
 test-e2e: test-started build bin/race bin/helm bin/helm3 bin/promtool bin/certmanager bin/axe.min.js ## The scenarios on a real control plane

@@ -275,27 +275,6 @@ func withoutImport(t *testing.T, of *goModule, module string, folders []string) 
 	})
 }
 
-// TestScenariosHaveTheVersionsOfTheMainModule holds the modules that are joined with the main one to its
-// versions. With another, most packages would be compiled a second time, and the scenarios would run
-// with libraries that the programs do not have.
-func TestScenariosHaveTheVersionsOfTheMainModule(t *testing.T) {
-	t.Parallel()
-	versions := map[string]string{}
-	for _, required := range readModule(t, ".").Require {
-		versions[required.Path] = required.Version
-	}
-	for _, folder := range []string{"e2e/charts", "e2e/ui"} {
-		same := 0
-		for _, required := range readModule(t, folder).Require {
-			if version, is := versions[required.Path]; is {
-				assert.Equal(t, version, required.Version, "%s in %s", required.Path, folder)
-				same++
-			}
-		}
-		assert.Greater(t, same, 50, folder)
-	}
-}
-
 // foldersOfModules are the folders of the go.mod files below the main one.
 func foldersOfModules(t *testing.T) []string {
 	t.Helper()

@@ -27,7 +27,8 @@ func (a *Access) Kubectl(ctx context.Context, stdin string, args ...string) (std
 func (a *Access) kubectlOnce(ctx context.Context, stdin string, args []string) (stdout, stderr string, err error) {
 	var out, errs bytes.Buffer
 	cmd := exec.CommandContext(ctx, filepath.Join(a.options.Bin, "kubectl"), args...)
-	cmd.Env = a.Environment()
+	// Garbage collection takes a fifth of a kubectl apply; package suite makes it less frequent.
+	cmd.Env = append(a.Environment(), "GOGC="+os.Getenv("GOGC"))
 	cmd.Stdin = strings.NewReader(stdin)
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
@@ -37,17 +38,12 @@ func (a *Access) kubectlOnce(ctx context.Context, stdin string, args []string) (
 }
 
 // Environment is that of commands which are to reach this stack: the binaries
-// first in PATH, the administrator's kubeconfig, a home of their own, so
-// that nothing of the user's is read or written, and this process's GOGC.
+// first in PATH, the administrator's kubeconfig, and a home of their own, so
+// that nothing of the user's is read or written.
 func (a *Access) Environment() []string {
-	environment := []string{
+	return []string{
 		"PATH=" + a.options.Bin + ":/usr/local/bin:/usr/bin:/bin",
 		"KUBECONFIG=" + a.Kubeconfig(),
 		"HOME=" + a.options.path("home"),
 	}
-	// Of a kubectl apply, garbage collection takes a fifth: package suite has it done less often.
-	if percent := os.Getenv("GOGC"); percent != "" {
-		environment = append(environment, "GOGC="+percent)
-	}
-	return environment
 }

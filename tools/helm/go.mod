@@ -1,5 +1,6 @@
 // The pinned Helm 4, apart from the other tools so that its many dependencies
-// decide nothing for them; it is built into bin/helm for the tests of the charts.
+// are not theirs; it is built into bin/helm for the tests of the charts, in the workspace
+// e2e/scenarios.work, with the main module's versions of what they share.
 module github.com/defaultplan/defaultplan/tools/helm
 
 go 1.26.0

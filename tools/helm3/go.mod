@@ -1,5 +1,6 @@
 // The pinned Helm 3, apart from the other tools so that its many dependencies
-// decide nothing for them; it is built into bin/helm3 for the tests of the charts.
+// are not theirs; it is built into bin/helm3 for the tests of the charts, in the workspace
+// e2e/scenarios.work, with the main module's versions of what they share.
 module github.com/defaultplan/defaultplan/tools/helm3
 
 go 1.26.0

@@ -92,7 +92,7 @@ func buildRenderer(project, out string) error {
 	defer func() { _ = os.RemoveAll(folder) }() // it is for this only
 	program := filepath.Join(folder, "svcat.wasm")
 	// Without inlining it is a sixth smaller.
-	compile := exec.Command("go", "build", "-gcflags=all=-l -dwarf=false", "-ldflags", "-s -w", "-o", program, "./cmd/svcat/browser")
+	compile := exec.Command("go", "build", "-gcflags=all=-l", "-ldflags", "-s -w", "-o", program, "./cmd/svcat/browser")
 	compile.Dir, compile.Stderr = project, os.Stderr
 	compile.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "CGO_ENABLED=0", "GOWORK=off")
 	if err := compile.Run(); err != nil {
