@@ -87,7 +87,9 @@ func newHeldEnv(t *testing.T, name string) (*testEnv, *apiproxy.Proxy, *stack.Co
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, proxy.Close()) })
 	controller, err := s.StartController(t.Context(), stack.ControllerOptions{
-		Name: "controller-" + name, Kubeconfig: proxy.Kubeconfig(), Args: append(slices.Clone(controllerFlags), "--controller-name="+name, "--workers=64"),
+		Name: "controller-" + name, Kubeconfig: proxy.Kubeconfig(),
+		// After a controller is killed, the next one waits until no call of it can be on its way. No call is held here.
+		Args: append(slices.Clone(controllerFlags), "--controller-name="+name, "--workers=64", stack.CallTimeout(time.Second)),
 	})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, controller.Stop(context.WithoutCancel(t.Context()), syscall.SIGKILL)) })
