@@ -88,7 +88,8 @@ func newHeldEnv(t *testing.T, name string) (*testEnv, *apiproxy.Proxy, *stack.Co
 	t.Cleanup(func() { assert.NoError(t, proxy.Close()) })
 	controller, err := s.StartController(t.Context(), stack.ControllerOptions{
 		Name: "controller-" + name, Kubeconfig: proxy.Kubeconfig(),
-		// After a controller is killed, the next one waits until no call of it can be on its way. No call is held here.
+		// After a crash the next controller waits until no call of the killed one can be on its way. These tests
+		// hold no call, so the timeout is short; TestCrashes of e2e/osb shows that it waits.
 		Args: append(slices.Clone(controllerFlags), "--controller-name="+name, "--workers=64", stack.CallTimeout(time.Second)),
 	})
 	require.NoError(t, err)
