@@ -46,6 +46,8 @@ export GOFLAGS := $(strip $(COMPILE) $(filter-out $(COMPILE),$(shell $(GO) env G
 # Test binaries are linked again for each run: without symbols for a debugger that is twice as fast.
 LINK := -ldflags "-s -w"
 RACE := CGO_ENABLED=1 $(GO) test -race -vet=off $(LINK)
+# A process with the race detector would sleep for a second before it ends.
+export GORACE ?= atexit_sleep_ms=0
 # What go test printed, and what was skipped.
 export DEFAULTPLAN_SKIPPED := $(CURDIR)/bin/test.skipped
 TESTED := | tee -a $(CURDIR)/bin/test.log
