@@ -111,6 +111,18 @@ func planGoneCases() map[string]updateCase {
 			catalog: db, create: `{"clusterServiceClassExternalName":"db"}`, later: "mysql/db: small! large", write: change,
 			want: movedToLarge("only-plan", `"clusterServicePlanExternalName":"large",`),
 		},
+		"GoneChangeToAbsentName": {
+			reason:  "Another plan that is absent is refused as such: to wait for it, the instance would have to be undecided.",
+			catalog: db, create: byType, later: "mysql/db: small! large*",
+			write:  `{"spec":{"clusterServiceClassExternalName":"db","clusterServicePlanExternalName":"huge"}}`,
+			denied: "spec.clusterServicePlanExternalName", says: "no such plan",
+		},
+		"GoneChangeToAbsentNameOfDeletedPlan": {
+			reason:  "Also where the decided plan does not even exist.",
+			catalog: db, create: byType, later: "mysql/db: large*",
+			write:  `{"spec":{"clusterServiceClassExternalName":"db","clusterServicePlanExternalName":"huge"}}`,
+			denied: "spec.clusterServicePlanExternalName", says: "no such plan",
+		},
 		"GoneStarted": {
 			reason:  "What a broker was asked for keeps its plan.",
 			catalog: db, create: byType, stored: provisioned, later: "mysql/db: large*", write: change, want: changed,
