@@ -1,6 +1,9 @@
 package webhook
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // decidedBy is the merge patch of an instance that is decided on db/small by a rule; names are other members of its spec.
 func decidedBy(rule, names string) string {
@@ -117,11 +120,56 @@ func planGoneCases() map[string]updateCase {
 			write:  `{"spec":{"clusterServiceClassExternalName":"db","clusterServicePlanExternalName":"huge"}}`,
 			denied: "spec.clusterServicePlanExternalName", says: "no such plan",
 		},
-		"GoneChangeToAbsentNameOfDeletedPlan": {
+		"GoneChangeToAbsentNameOfAbsentPlan": {
 			reason:  "Also where the decided plan does not even exist.",
 			catalog: db, create: byType, later: "mysql/db: large*",
 			write:  `{"spec":{"clusterServiceClassExternalName":"db","clusterServicePlanExternalName":"huge"}}`,
 			denied: "spec.clusterServicePlanExternalName", says: "no such plan",
+		},
+		"GoneNamesItself": {
+			reason:  "The names of the plan that it has, which may come back, are no wish for another.",
+			catalog: db, create: byType, later: "mysql/db: small! large*",
+			write:  `{"spec":{"clusterServiceClassExternalName":"db","clusterServicePlanExternalName":"small"}}`,
+			want:   `{"spec":{"clusterServiceClassExternalName":"db","clusterServicePlanExternalName":"small","userInfo":{"username":"bob"}}}`,
+			warned: "is gone, and no other is found",
+		},
+		"GoneNamesItselfOtherwise": {
+			reason:  "Nor are other names of it.",
+			catalog: db, create: byName, later: "mysql/db: small! large*",
+			write:  `{"spec":{"clusterServicePlanExternalName":null,"clusterServicePlanName":"db-small"}}`,
+			want:   `{"spec":{"clusterServicePlanExternalName":null,"clusterServicePlanName":"db-small","userInfo":{"username":"bob"}}}`,
+			warned: "is gone, and no other is found",
+		},
+		"GoneNamesItsClass": {
+			reason:  "Nor is the name of its class.",
+			catalog: db, create: byType, later: "mysql/db: small! large third",
+			write:  `{"spec":{"clusterServiceClassExternalName":"db"}}`,
+			want:   `{"spec":{"clusterServiceClassExternalName":"db","userInfo":{"username":"bob"}}}`,
+			warned: "is gone, and no other is found",
+		},
+		"GoneNamesAnother": {
+			reason:  "A plan that the write names is chosen, also where an earlier choice filled in the name of the one before.",
+			catalog: "mysql/db: small* large third", create: `{"clusterServiceClassExternalName":"db"}`, later: "mysql/db: small! large* third",
+			write: `{"spec":{"updateRequests":1,"clusterServicePlanExternalName":"third"}}`,
+			want:  strings.ReplaceAll(movedToLarge("named", `"clusterServicePlanExternalName":"large",`), "large", "third"),
+		},
+		"GoneNamesAbsent": {
+			reason:  "One that is absent is refused there, too.",
+			catalog: db, create: `{"clusterServiceClassExternalName":"db"}`, later: "mysql/db: small! large*",
+			write:  `{"spec":{"clusterServicePlanExternalName":"huge"}}`,
+			denied: "spec.clusterServicePlanExternalName", says: "no such plan",
+		},
+		"GoneNamesItselfOfAnotherType": {
+			reason:  "A type that it does not have is a wish for another.",
+			catalog: db, create: byType, later: "mysql/db: small! large*",
+			write:  `{"spec":{"clusterServiceClassExternalName":"db","clusterServicePlanExternalName":"small","serviceType":"redis"}}`,
+			denied: "spec.clusterServicePlanExternalName", says: "cannot be chosen any more",
+		},
+		"GoneNamesTwice": {
+			reason:  "Names that contradict each other are refused.",
+			catalog: db, create: byType, later: "mysql/db: small! large*",
+			write:  `{"spec":{"clusterServiceClassExternalName":"db","clusterServicePlanExternalName":"small","clusterServicePlanName":"db-small"}}`,
+			denied: "spec.clusterServicePlanExternalName", says: "cannot stand beside",
 		},
 		"GoneStarted": {
 			reason:  "What a broker was asked for keeps its plan.",

@@ -53,13 +53,18 @@ func (c *referenceCheck) refuseNew() *review.Denial {
 	return disagreement(c.write.New.Spec, c.now, c.defined, c.gates)
 }
 
-// changedNames is the spec without unchanged names: a broker may have renamed
-// what they refer to since.
+// changedNames is the spec without unchanged names.
 func (c *referenceCheck) changedNames() *v1beta1.ServiceInstanceSpec {
-	seen := *c.write.New.Spec
+	return changedNames(c.write.New.Spec, c.write.Old.Spec, c.now.Class == c.was.Class, c.now.Plan == c.was.Plan)
+}
+
+// changedNames is a spec without the names that are as in the old one, of a class or a plan that is
+// the same as before: a broker may have renamed what they refer to since.
+func changedNames(spec, old *v1beta1.ServiceInstanceSpec, sameClass, samePlan bool) *v1beta1.ServiceInstanceSpec {
+	seen := *spec
 	for _, field := range keptFields {
-		same := field.When == restore.WithClass && c.now.Class == c.was.Class || field.When == restore.WithPlan && c.now.Plan == c.was.Plan
-		if same && reflect.DeepEqual(field.Value(&seen), field.Value(c.write.Old.Spec)) {
+		same := field.When == restore.WithClass && sameClass || field.When == restore.WithPlan && samePlan
+		if same && reflect.DeepEqual(field.Value(&seen), field.Value(old)) {
 			field.Copy(&seen, &v1beta1.ServiceInstanceSpec{})
 		}
 	}

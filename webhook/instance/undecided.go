@@ -23,8 +23,8 @@ func (d Decider) hold(denied *review.Denial, refuse bool) {
 	d.leave(denied.Label, denied.Causes[0].Field+": "+denied.Causes[0].Message)
 }
 
-// unresolved admits or denies what could not be resolved. What is decided already does not wait
-// for another plan: its references stay, and contradict the names of the other.
+// unresolved admits or denies what could not be resolved. A decided instance does not wait for
+// another plan: its references stay, and contradict the names of the other.
 func (d Decider) unresolved(refused *resolve.Error, req resolve.Request, refuse bool) {
 	waits := req.Plan.Value != "" && waitsForNamed(refused.Reason) ||
 		d.Tools.Options.Unresolved == options.UnresolvedWait && waitsForOperator(refused.Reason)

@@ -88,11 +88,12 @@ func (m *mutation) updateDecided(ctx context.Context) error {
 	if !d.Changed {
 		return nil
 	}
-	lost, err := isPlanLost(ctx, m.tools.Resolver.Catalog, d.Write)
+	defined, lost, err := readLostPlan(ctx, m.tools.Resolver.Catalog, d.Write)
 	if err != nil {
 		return err
 	}
-	renamed := renames(d.Write, restore.WithClass) || renames(d.Write, restore.WithPlan)
+	newPlan := renames(d.Write, restore.WithPlan)
+	renamed := newPlan || renames(d.Write, restore.WithClass)
 	if !lost {
 		m.tellDropped()
 	}
@@ -103,11 +104,14 @@ func (m *mutation) updateDecided(ctx context.Context) error {
 	if d.Denied != nil || !lost {
 		return nil
 	}
-	if isByClass(resolve.Rule(parameters.Applied(d.Old.Metadata.Annotations).Rule)) {
+	// New names of the plan that was decided are no wish for another.
+	was := references.Of(&d.Old.Spec.DecidedReference, d.Req.Namespace)
+	other := renamed && disagreement(changedNames(&d.Spec, d.Old.Spec, true, true), was, defined, m.tools.Options.Gates) != nil
+	if !newPlan && isByClass(resolve.Rule(parameters.Applied(d.Old.Metadata.Annotations).Rule)) {
 		// An earlier choice filled in the name of the plan: the user never asked for that one.
 		clearPlanNames(&d.Spec.PlanReference)
 	}
-	_, err = Decider{m.tools, d}.Decide(ctx, renamed)
+	_, err = Decider{m.tools, d}.Decide(ctx, other)
 	return err
 }
 
@@ -128,18 +132,18 @@ func (m *mutation) updateRecord() {
 	}
 }
 
-// isPlanLost says whether the plan is gone and nothing was sent to its broker, so
-// that the instance may be decided again. Deciding again cannot be undone, so
-// the read is live.
-func isPlanLost(ctx context.Context, plans *catalog.Catalog, w *Write) (bool, error) {
+// readLostPlan says whether the plan is gone and nothing was sent to its broker, so
+// that the instance may be decided again. defined is that plan, nil if there is none.
+// Deciding again cannot be undone, so the read is live.
+func readLostPlan(ctx context.Context, plans *catalog.Catalog, w *Write) (defined *catalog.Definition, lost bool, err error) {
 	if w.New.Deleting() || w.Old.Status.started() {
-		return false, nil
+		return nil, false, nil
 	}
 	plan := references.Of(&w.Old.Spec.DecidedReference, w.Req.Namespace).Plan
-	defined, err := plans.Define(ctx, plan)
+	defined, err = plans.Define(ctx, plan)
 	if err != nil || !defined.Gone() {
-		return false, err
+		return nil, false, err
 	}
 	defined, err = plans.DefineLive(ctx, plan)
-	return err == nil && defined.Gone(), err
+	return defined, err == nil && defined.Gone(), err
 }
