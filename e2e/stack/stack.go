@@ -171,7 +171,8 @@ func (s *Stack) startWebhooks(ctx context.Context) error {
 }
 
 // Stop ends what the stack started, in the reverse order, and waits until all
-// of it ended. It may be called more than once.
+// of it ended. A data race that one of the processes reported is an error. It may be called
+// more than once.
 func (s *Stack) Stop() error { return s.stop(context.Background()) }
 
 func (s *Stack) stop(ctx context.Context) error {
@@ -180,7 +181,7 @@ func (s *Stack) stop(ctx context.Context) error {
 		failures = append(failures, other.End(ctx, syscall.SIGTERM))
 	}
 	s.others = nil
-	failures = append(failures, s.stopWebhooks(ctx), s.end(ctx))
+	failures = append(failures, s.stopWebhooks(ctx), s.end(ctx), process.Races(s.options.Dir))
 	return errors.Join(failures...)
 }
 
