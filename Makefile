@@ -168,10 +168,11 @@ test-controlplane: test-started bin/controlplane bin/kubectl
 test-image: test-started
 	cd tools/image && $(GO) test -timeout 30m ./... $(TESTED)
 
-# Not from the cache: go test does not see that a page outside the module has changed.
+# Not from the cache: go test does not see that a page outside the module has changed. A test compiles
+# svcat for the browser, which takes minutes the first time.
 .PHONY: test-pages
 test-pages: test-started ## The site of the pages, and how pictures are made
-	cd tools/site && $(GO) test -count=1 ./... $(TESTED)
+	cd tools/site && $(GO) test -timeout 30m -count=1 ./... $(TESTED)
 	cd tools/pictures && $(GO) test -count=1 ./... $(TESTED)
 
 # The scenarios run the built binaries: the two that serve with the race detector, but not where a
