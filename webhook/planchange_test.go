@@ -82,11 +82,17 @@ func TestPlanChangeIsRecorded(t *testing.T) {
 	assert.Equal(t, record, recordOf(t, moved))
 
 	renamed := w.write(changed(t, stored, `{"spec":{"clusterServicePlanExternalName":null,"clusterServicePlanName":"db-small"}}`), stored).admitted()
-	assert.Equal(t, recordOf(t, stored), recordOf(t, renamed), "the plan that it has was chosen as it was, by whichever name")
+	record = recordOf(t, stored)
+	record.Rule = "named"
+	assert.Equal(t, record, recordOf(t, renamed), "also the plan that it has, whose name the choice had filled in")
 
 	w.restock(stocked(t, "mysql/db: small*"))
 	back := w.write(changed(t, moved, `{"spec":{"updateRequests":1}}`), moved)
 	assert.JSONEq(t, `{"name":"db-large"}`, at(t, back.admitted(), "/spec/clusterServicePlanRef"), "what a user named is not forgotten when it is gone")
+
+	w.restock(stocked(t, "mysql/db: large*"))
+	kept := w.write(changed(t, renamed, `{"spec":{"updateRequests":1}}`), renamed)
+	assert.JSONEq(t, `{"name":"db-small"}`, at(t, kept.admitted(), "/spec/clusterServicePlanRef"), "nor if it is the plan that it had")
 }
 
 // An instance that is older than the hooks gets at its decision what others get when they are created.

@@ -26,7 +26,7 @@ func restoreCases() map[string]updateCase {
 		},
 		"ReplaceByClass": {
 			reason:  "The plan's name that a choice filled in is kept.",
-			catalog: db, create: `{"clusterServiceClassExternalName":"db"}`, put: `{"clusterServiceClassExternalName":"db"}`, want: `{}`,
+			catalog: db, create: byClass, put: byClass, want: `{}`,
 		},
 		"ReplaceByNothing": {
 			reason:  "An old typed client's write of an object that a type decided: names, refs, type and identity are kept.",
@@ -141,6 +141,11 @@ func renameCases() map[string]updateCase {
 			catalog: db, create: byName, put: `{"clusterServiceClassName":"db","clusterServicePlanName":"db-small"}`,
 			want: `{"spec":{"clusterServiceClassExternalName":null,"clusterServiceClassName":"db","clusterServicePlanExternalName":null,"clusterServicePlanName":"db-small","userInfo":{"username":"bob"}}}`,
 		},
+		"ChosenPlanByName": {
+			reason:  "Where the write names the plan that a choice filled in, the record says that it is named.",
+			catalog: db, create: byClass, write: `{"spec":{"clusterServicePlanExternalName":null,"clusterServicePlanName":"db-small"}}`,
+			want: asNamed(`"clusterServicePlanExternalName":null,"clusterServicePlanName":"db-small",`),
+		},
 		"ClassAdded": {
 			reason:  "A name that was not there and is right may be written.",
 			catalog: db, create: byType, write: `{"spec":{"clusterServiceClassExternalName":"db"}}`,
@@ -154,7 +159,7 @@ func renameCases() map[string]updateCase {
 		},
 		"ChosenNameChanged": {
 			reason:  "A plan name that a choice filled in is changed like any.",
-			catalog: db, create: `{"clusterServiceClassExternalName":"db"}`, write: `{"spec":{"clusterServicePlanExternalName":"large"}}`,
+			catalog: db, create: byClass, write: `{"spec":{"clusterServicePlanExternalName":"large"}}`,
 			want: refsToLarge(`"clusterServicePlanExternalName":"large",`),
 		},
 		"NotUpdatable": {

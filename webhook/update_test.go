@@ -37,6 +37,7 @@ const (
 	// provisioned is the status of an instance that a broker has.
 	provisioned = `{"status":{"provisionStatus":"Provisioned","deprovisionStatus":"Required"}}`
 	byType      = `{"serviceType":"mysql"}`
+	byClass     = `{"clusterServiceClassExternalName":"db"}`
 	byName      = `{"clusterServiceClassExternalName":"db","clusterServicePlanExternalName":"small"}`
 )
 

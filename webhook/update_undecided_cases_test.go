@@ -110,8 +110,8 @@ func planGoneCases() map[string]updateCase {
 			catalog: db, create: byName, later: "mysql/db: large*", write: change, want: changed, warned: "is gone, and no other is found",
 		},
 		"GoneChangeOfClassOnly": {
-			reason:  "A plan name that an earlier choice filled in is no wish of the user's.",
-			catalog: db, create: `{"clusterServiceClassExternalName":"db"}`, later: "mysql/db: small! large", write: change,
+			reason:  "A plan name that an earlier choice filled in does not count as the user's.",
+			catalog: db, create: byClass, later: "mysql/db: small! large", write: change,
 			want: movedToLarge("only-plan", `"clusterServicePlanExternalName":"large",`),
 		},
 		"GoneChangeToAbsentName": {
@@ -127,40 +127,80 @@ func planGoneCases() map[string]updateCase {
 			denied: "spec.clusterServicePlanExternalName", says: "no such plan",
 		},
 		"GoneNamesItself": {
-			reason:  "The names of the plan that it has, which may come back, are no wish for another.",
+			reason:  "The names of the plan that it has, which may come back, ask for no other.",
 			catalog: db, create: byType, later: "mysql/db: small! large*",
 			write:  `{"spec":{"clusterServiceClassExternalName":"db","clusterServicePlanExternalName":"small"}}`,
 			want:   `{"spec":{"clusterServiceClassExternalName":"db","clusterServicePlanExternalName":"small","userInfo":{"username":"bob"}}}`,
 			warned: "is gone, and no other is found",
 		},
 		"GoneNamesItselfOtherwise": {
-			reason:  "Nor are other names of it.",
+			reason:  "Nor do other names of it.",
 			catalog: db, create: byName, later: "mysql/db: small! large*",
 			write:  `{"spec":{"clusterServicePlanExternalName":null,"clusterServicePlanName":"db-small"}}`,
 			want:   `{"spec":{"clusterServicePlanExternalName":null,"clusterServicePlanName":"db-small","userInfo":{"username":"bob"}}}`,
 			warned: "is gone, and no other is found",
 		},
 		"GoneNamesItsClass": {
-			reason:  "Nor is the name of its class.",
+			reason:  "Nor does the name of its class.",
 			catalog: db, create: byType, later: "mysql/db: small! large third",
 			write:  `{"spec":{"clusterServiceClassExternalName":"db"}}`,
 			want:   `{"spec":{"clusterServiceClassExternalName":"db","userInfo":{"username":"bob"}}}`,
 			warned: "is gone, and no other is found",
 		},
+		"GoneNamesItselfOfClassOnly": {
+			reason:  "From then on the name is the user's, and no longer one that the choice filled in.",
+			catalog: db, create: byClass, later: "mysql/db: small! large*",
+			write:  `{"spec":{"clusterServicePlanExternalName":null,"clusterServicePlanName":"db-small"}}`,
+			want:   asNamed(`"clusterServicePlanExternalName":null,"clusterServicePlanName":"db-small",`),
+			warned: "is gone, and no other is found",
+		},
+		"GoneNamesItselfAlone": {
+			reason:  "A plan that is named alone is of the decided class, here too.",
+			catalog: db, create: byType, later: "mysql/db: small! large*",
+			write:  `{"spec":{"clusterServicePlanExternalName":"small"}}`,
+			want:   `{"spec":{"clusterServicePlanExternalName":"small","userInfo":{"username":"bob"}}}`,
+			warned: "is gone, and no other is found",
+		},
+		"GoneNamesAnotherAlone": {
+			reason:  "So another of the class is chosen.",
+			catalog: db, create: byType, later: "mysql/db: small! large*",
+			write: `{"spec":{"updateRequests":1,"clusterServicePlanExternalName":"large"}}`,
+			want:  movedToLarge("named", `"clusterServicePlanExternalName":"large",`),
+		},
+		"GoneNamesItsClassOtherwise": {
+			reason:  "The name that the choice filled in becomes that of the new plan, in the way in which it stands there.",
+			catalog: db, create: byClass, later: "mysql/db: small! large",
+			write: `{"spec":{"updateRequests":1,"clusterServiceClassExternalName":null,"clusterServiceClassName":"db"}}`,
+			want: movedToLarge("only-plan",
+				`"clusterServiceClassExternalName":null,"clusterServiceClassName":"db","clusterServicePlanExternalName":"large",`),
+		},
+		"GoneReplacedByClassOnly": {
+			reason:  "A name that the choice filled in stays with the plan.",
+			catalog: db, create: byClass, later: "mysql/db: large third",
+			put:  `{"clusterServiceClassExternalName":"db","updateRequests":1}`,
+			want: changed, warned: "is gone, and no other is found",
+		},
+		"GoneNamesItselfBesideSelector": {
+			reason:  "A write that contradicts itself is refused, whatever it names.",
+			catalog: "mysql/db: small{tier=gold} large", create: `{"planSelector":{"matchLabels":{"tier":"gold"}}}`,
+			later:  "mysql/db: small!{tier=gold} large{tier=gold}",
+			write:  `{"spec":{"clusterServiceClassExternalName":"db","clusterServicePlanExternalName":"small"}}`,
+			denied: "spec.planSelector", says: "no plan can be named beside it",
+		},
 		"GoneNamesAnother": {
 			reason:  "A plan that the write names is chosen, also where an earlier choice filled in the name of the one before.",
-			catalog: "mysql/db: small* large third", create: `{"clusterServiceClassExternalName":"db"}`, later: "mysql/db: small! large* third",
+			catalog: "mysql/db: small* large third", create: byClass, later: "mysql/db: small! large* third",
 			write: `{"spec":{"updateRequests":1,"clusterServicePlanExternalName":"third"}}`,
 			want:  strings.ReplaceAll(movedToLarge("named", `"clusterServicePlanExternalName":"large",`), "large", "third"),
 		},
 		"GoneNamesAbsent": {
 			reason:  "One that is absent is refused there, too.",
-			catalog: db, create: `{"clusterServiceClassExternalName":"db"}`, later: "mysql/db: small! large*",
+			catalog: db, create: byClass, later: "mysql/db: small! large*",
 			write:  `{"spec":{"clusterServicePlanExternalName":"huge"}}`,
 			denied: "spec.clusterServicePlanExternalName", says: "no such plan",
 		},
 		"GoneNamesItselfOfAnotherType": {
-			reason:  "A type that it does not have is a wish for another.",
+			reason:  "A type that it does not have asks for another.",
 			catalog: db, create: byType, later: "mysql/db: small! large*",
 			write:  `{"spec":{"clusterServiceClassExternalName":"db","clusterServicePlanExternalName":"small","serviceType":"redis"}}`,
 			denied: "spec.clusterServicePlanExternalName", says: "cannot be chosen any more",
@@ -190,6 +230,12 @@ func planGoneCases() map[string]updateCase {
 			denied: "spec.clusterServicePlanRef", says: "cannot be edited",
 		},
 	}
+}
+
+// asNamed is the merge patch of an instance on db/small that is named from now on; names are other members of its spec.
+func asNamed(names string) string {
+	return fmt.Sprintf(`{"metadata":{"annotations":{"servicecatalog.kubernetes.io/applied-defaults":"{\"rule\":\"named\",\"class\":\"db\",\"plan\":\"small\"}"}},`+
+		`"spec":{%s"userInfo":{"username":"bob"}}}`, names)
 }
 
 // movedToLarge is the merge patch of an instance that goes to db/large by a rule, with a change of spec.

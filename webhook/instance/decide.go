@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
@@ -12,8 +13,10 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/decision"
 	"github.com/defaultplan/defaultplan/webhook/externalid"
 	"github.com/defaultplan/defaultplan/webhook/options"
+	"github.com/defaultplan/defaultplan/webhook/parameters"
 	"github.com/defaultplan/defaultplan/webhook/policies"
 	"github.com/defaultplan/defaultplan/webhook/references"
+	"github.com/defaultplan/defaultplan/webhook/restore"
 )
 
 // A Decider decides on the class, plan and default parameters of a draft.
@@ -65,10 +68,22 @@ func (d Decider) Decide(ctx context.Context, refuse bool) (*Decision, error) {
 
 // request is what the instance asks of resolve.
 func (d Decider) request() (resolve.Request, error) {
-	spec := &d.Draft.Spec
-	req, err := resolve.RequestFor(&spec.PlanReference, d.Draft.Req.Namespace, d.Draft.Seed())
-	if err != nil || !d.Tools.Options.Gates.Enabled(options.ServiceTypes) {
+	spec, named := &d.Draft.Spec, d.Draft.Spec.PlanReference
+	if d.filledIn() {
+		clearPlanNames(&named)
+	}
+	req, err := resolve.RequestFor(&named, d.Draft.Req.Namespace, d.Draft.Seed())
+	if err != nil {
 		return req, err
+	}
+	if before := d.Draft.Before(); before.Decided() && req.Plan.Value != "" && req.Class.Value == "" {
+		// A plan that is named alone is of the decided class, as in chooseWithin.
+		if was := references.Of(&before.DecidedReference, req.Namespace); req.Namespaced == was.Plan.Namespaced() {
+			req.Class = resolve.Named{By: resolve.ByName, Value: was.Class.Name}
+		}
+	}
+	if !d.Tools.Options.Gates.Enabled(options.ServiceTypes) {
+		return req, nil
 	}
 	req.Type, req.Selector = spec.ServiceType, spec.PlanSelector
 	if d.Draft.Before().PlanSelector != nil && selectsNothing(req.Selector) {
@@ -76,6 +91,26 @@ func (d Decider) request() (resolve.Request, error) {
 		req.Selector = nil
 	}
 	return req, nil
+}
+
+// filledIn says that an earlier choice filled in the name of the plan: the user never asked for
+// that one.
+func (d Decider) filledIn() bool {
+	return d.Draft.Before().Decided() && !renames(d.Draft.Write, restore.WithPlan) &&
+		isByClass(resolve.Rule(parameters.Applied(d.Draft.Old.Metadata.Annotations).Rule))
+}
+
+// asksForAnother says that the write asks for another plan than the decided one, which is lost, or
+// that it contradicts itself. Other names of the decided plan ask for no other; defined is that
+// plan, nil if it does not exist: then no name is known to be its own.
+func (d Decider) asksForAnother(defined *catalog.Definition) bool {
+	req, err := d.request()
+	if err != nil || req.Validate() != nil {
+		return true
+	}
+	old := d.Draft.Old.Spec
+	was := references.Of(&old.DecidedReference, d.Draft.Req.Namespace)
+	return disagreement(changedNames(&d.Draft.Spec, old, true, true), was, defined, d.Tools.Options.Gates) != nil
 }
 
 // complete decides the choice together with its parameters, or neither.
@@ -169,27 +204,38 @@ func ruleText(rule resolve.Rule) string {
 	}
 }
 
-// nameChosenPlan names the plan of a class-only request in the way that the
-// class is named, as the retired catalog did: old clients read the plan there.
+// nameChosenPlan names the plan of a class-only request as the retired catalog did, because old
+// clients read the plan there: in the way that the class is named, or that an earlier choice named
+// the plan in the same scope, so that one name stands there.
 func nameChosenPlan(ref *v1beta1.PlanReference, choice *resolve.Choice) {
 	if !isByClass(choice.Rule) {
 		return
 	}
-	plan := choice.Plan
-	switch {
-	case ref.ClusterServiceClassExternalName != "":
-		ref.ClusterServicePlanExternalName = plan.ExternalName
-	case ref.ClusterServiceClassExternalID != "":
-		ref.ClusterServicePlanExternalID = plan.ExternalID
-	case ref.ClusterServiceClassName != "":
-		ref.ClusterServicePlanName = plan.Name
-	case ref.ServiceClassExternalName != "":
-		ref.ServicePlanExternalName = plan.ExternalName
-	case ref.ServiceClassExternalID != "":
-		ref.ServicePlanExternalID = plan.ExternalID
-	case ref.ServiceClassName != "":
-		ref.ServicePlanName = plan.Name
+	plan := &choice.Plan
+	ways := v1beta1.PerScope(plan.Namespace, []planName{
+		{&ref.ClusterServicePlanExternalName, ref.ClusterServiceClassExternalName, plan.ExternalName},
+		{&ref.ClusterServicePlanExternalID, ref.ClusterServiceClassExternalID, plan.ExternalID},
+		{&ref.ClusterServicePlanName, ref.ClusterServiceClassName, plan.Name},
+	}, []planName{
+		{&ref.ServicePlanExternalName, ref.ServiceClassExternalName, plan.ExternalName},
+		{&ref.ServicePlanExternalID, ref.ServiceClassExternalID, plan.ExternalID},
+		{&ref.ServicePlanName, ref.ServiceClassName, plan.Name},
+	})
+	at := slices.IndexFunc(ways, func(way planName) bool { return *way.field != "" })
+	if at < 0 {
+		at = slices.IndexFunc(ways, func(way planName) bool { return way.class != "" })
 	}
+	if at >= 0 {
+		clearPlanNames(ref)
+		*ways[at].field = ways[at].name
+	}
+}
+
+// A planName is one way to name a plan: its field, the name of the class in the same way, empty
+// for none, and the name.
+type planName struct {
+	field       *string
+	class, name string
 }
 
 func clearPlanNames(ref *v1beta1.PlanReference) {

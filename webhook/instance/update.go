@@ -92,8 +92,7 @@ func (m *mutation) updateDecided(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	newPlan := renames(d.Write, restore.WithPlan)
-	renamed := newPlan || renames(d.Write, restore.WithClass)
+	renamed := renames(d.Write, restore.WithPlan) || renames(d.Write, restore.WithClass)
 	if !lost {
 		m.tellDropped()
 	}
@@ -104,19 +103,14 @@ func (m *mutation) updateDecided(ctx context.Context) error {
 	if d.Denied != nil || !lost {
 		return nil
 	}
-	// New names of the plan that was decided are no wish for another.
-	was := references.Of(&d.Old.Spec.DecidedReference, d.Req.Namespace)
-	other := renamed && disagreement(changedNames(&d.Spec, d.Old.Spec, true, true), was, defined, m.tools.Options.Gates) != nil
-	if !newPlan && isByClass(resolve.Rule(parameters.Applied(d.Old.Metadata.Annotations).Rule)) {
-		// An earlier choice filled in the name of the plan: the user never asked for that one.
-		clearPlanNames(&d.Spec.PlanReference)
-	}
-	_, err = Decider{m.tools, d}.Decide(ctx, other)
+	decider := Decider{m.tools, d}
+	_, err = decider.Decide(ctx, renamed && decider.asksForAnother(defined))
 	return err
 }
 
-// updateRecord removes from the record of defaults what the write changes. A record that a user
-// wrote on an object that never had one is replaced.
+// updateRecord removes from the record of defaults what the write changes. Where the choice filled
+// in the name of the plan and the write names it, be it the same plan, the record says that it is
+// named. A record that a user wrote on an object that never had one is replaced.
 func (m *mutation) updateRecord() {
 	const record = v1beta1.AnnotationAppliedDefaults
 	d := m.draft
@@ -130,10 +124,15 @@ func (m *mutation) updateRecord() {
 	if text, changed := stillApplied(was, d.Old.Spec.Parameters, d.Spec.Parameters); changed {
 		d.Annotations[record] = text
 	}
+	applied := earlierRecord(d.Annotations, d.Old.Metadata.Annotations)
+	if isByClass(resolve.Rule(applied.Rule)) && renames(d.Write, restore.WithPlan) {
+		applied.Rule = string(resolve.RuleNamed)
+		d.Annotations[record] = applied.String()
+	}
 }
 
 // readLostPlan says whether the plan is gone and nothing was sent to its broker, so
-// that the instance may be decided again. defined is that plan, nil if there is none.
+// that the instance may be decided again. defined is a lost plan, nil if it does not exist.
 // Deciding again cannot be undone, so the read is live.
 func readLostPlan(ctx context.Context, plans *catalog.Catalog, w *Write) (defined *catalog.Definition, lost bool, err error) {
 	if w.New.Deleting() || w.Old.Status.started() {
