@@ -3,6 +3,7 @@ package process
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,7 +16,7 @@ import (
 
 func TestRacesAreFoundInWhateverRan(t *testing.T) {
 	t.Parallel()
-	l := Launcher{Dir: t.TempDir()}
+	l := Launcher{Dir: filepath.Join(t.TempDir(), "no[pattern")}
 	require.NoError(t, Races(l.Dir), "nothing was started")
 	sleeper(t, l, "quiet")
 	require.NoError(t, Races(l.Dir), "nothing raced")

@@ -98,7 +98,7 @@ func New(tb testing.TB, options stack.Options) *stack.Stack {
 	require.NoError(tb, err)
 	tb.Cleanup(func() {
 		if err := s.Stop(); err != nil {
-			tb.Errorf("cannot stop the stack: %v", err)
+			tb.Errorf("the stack did not end well: %v", err)
 		}
 	})
 	return s
