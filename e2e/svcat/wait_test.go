@@ -122,9 +122,9 @@ func TestWaitSurvivesTheAPIServer(t *testing.T) {
 	assert.Contains(t, got.err, "mydb: Ready=True")
 }
 
-// finish ends the operation of an instance at its broker, and lets later ones be.
+// finish ends the operation of an instance at its broker, once it was begun, and lets later ones be.
 func (s *shop) finish(id string) {
 	s.Helper()
-	s.broker.Sync()
 	s.Eventually(func() (bool, error) { return s.broker.Finish(id), nil })
+	s.broker.Sync()
 }
