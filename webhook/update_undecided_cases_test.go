@@ -187,6 +187,14 @@ func planGoneCases() map[string]updateCase {
 			write:  `{"spec":{"clusterServiceClassExternalName":"db","clusterServicePlanExternalName":"small"}}`,
 			denied: "spec.planSelector", says: "no plan can be named beside it",
 		},
+		"GoneNamesItselfBesideStoredSelector": {
+			reason:  "Unless it did before the write.",
+			catalog: "mysql/db: small{tier=gold} large", create: `{"planSelector":{"matchLabels":{"tier":"gold"}}}`,
+			stored: `{"spec":{"clusterServicePlanExternalName":"small"}}`, later: "mysql/db: small!{tier=gold} large{tier=gold}",
+			write:  `{"spec":{"clusterServiceClassExternalName":"db"}}`,
+			want:   `{"spec":{"clusterServiceClassExternalName":"db","userInfo":{"username":"bob"}}}`,
+			warned: "is gone, and no other is found",
+		},
 		"GoneNamesAnother": {
 			reason:  "A plan that the write names is chosen, also where an earlier choice filled in the name of the one before.",
 			catalog: "mysql/db: small* large third", create: byClass, later: "mysql/db: small! large* third",

@@ -36,7 +36,7 @@ type Decision struct {
 // admitted undecided: updates that do not change spec are never denied for
 // this. Without a decision it returns nil.
 func (d Decider) Decide(ctx context.Context, refuse bool) (*Decision, error) {
-	req, err := d.request()
+	req, err := d.request(&d.Draft.Spec)
 	var choice resolve.Choice
 	if err == nil {
 		choice, err = d.Tools.Resolver.Resolve(ctx, req)
@@ -66,9 +66,9 @@ func (d Decider) Decide(ctx context.Context, refuse bool) (*Decision, error) {
 	return d.complete(ctx, &choice, defined, refuse)
 }
 
-// request is what the instance asks of resolve.
-func (d Decider) request() (resolve.Request, error) {
-	spec, named := &d.Draft.Spec, d.Draft.Spec.PlanReference
+// request is what the instance, with this spec, asks of resolve.
+func (d Decider) request(spec *v1beta1.ServiceInstanceSpec) (resolve.Request, error) {
+	named := spec.PlanReference
 	if d.filledIn() {
 		clearPlanNames(&named)
 	}
@@ -101,16 +101,21 @@ func (d Decider) filledIn() bool {
 }
 
 // asksForAnother says that the write asks for another plan than the decided one, which is lost, or
-// that it contradicts itself. Other names of the decided plan ask for no other; defined is that
-// plan, nil if it does not exist: then no name is known to be its own.
+// that it makes spec contradict itself. Other names of the decided plan ask for no other; defined is
+// that plan, nil if it does not exist: then no name is known to be its own.
 func (d Decider) asksForAnother(defined *catalog.Definition) bool {
-	req, err := d.request()
-	if err != nil || req.Validate() != nil {
+	old := d.Draft.Old.Spec
+	if d.contradicts(&d.Draft.Spec) && !d.contradicts(old) {
 		return true
 	}
-	old := d.Draft.Old.Spec
 	was := references.Of(&old.DecidedReference, d.Draft.Req.Namespace)
 	return disagreement(changedNames(&d.Draft.Spec, old, true, true), was, defined, d.Tools.Options.Gates) != nil
+}
+
+// contradicts says that a spec asks for what no catalog can have.
+func (d Decider) contradicts(spec *v1beta1.ServiceInstanceSpec) bool {
+	req, err := d.request(spec)
+	return err != nil || req.Validate() != nil
 }
 
 // complete decides the choice together with its parameters, or neither.
