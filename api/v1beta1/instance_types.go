@@ -287,3 +287,10 @@ type ServiceInstanceStatus struct {
 	// +kubebuilder:validation:MaxLength=63
 	ServiceType string `json:"serviceType,omitempty"`
 }
+
+// Started says whether a broker was called for the instance, whatever the outcome.
+func (s *ServiceInstanceStatus) Started() bool {
+	untouched := s.DeprovisionStatus == "" || s.DeprovisionStatus == DeprovisionNotRequired
+	return !untouched || s.AsyncOpInProgress || s.OrphanMitigationInProgress ||
+		s.CurrentOperation != "" || s.ProvisionStatus == Provisioned || s.ExternalProperties != nil
+}

@@ -44,12 +44,13 @@ func (p *Progress) planInForce() string {
 	return cmp.Or(has.PlanExternalID, has.ClusterServicePlanExternalID, has.ServicePlanExternalID)
 }
 
-// started says whether an operation was started for the instance, whatever its
-// outcome.
+// started is Started of the status.
 func (p *Progress) started() bool {
-	untouched := p.DeprovisionStatus == "" || p.DeprovisionStatus == v1beta1.DeprovisionNotRequired
-	return !untouched || p.AsyncOpInProgress || p.OrphanMitigationInProgress ||
-		p.CurrentOperation != "" || p.ProvisionStatus == v1beta1.Provisioned || p.ExternalProperties != nil
+	status := v1beta1.ServiceInstanceStatus{
+		AsyncOpInProgress: p.AsyncOpInProgress, OrphanMitigationInProgress: p.OrphanMitigationInProgress,
+		CurrentOperation: p.CurrentOperation, ProvisionStatus: p.ProvisionStatus, DeprovisionStatus: p.DeprovisionStatus,
+	}
+	return p.ExternalProperties != nil || status.Started()
 }
 
 // sameSpec says whether two specs ask for the same: parameters are compared as JSON,

@@ -21,7 +21,7 @@ func (a *Asker) Binding(ctx context.Context, key client.ObjectKey) (Explanation,
 		return told, err
 	}
 	applied := appliedOf(&stored.ObjectMeta)
-	decided, err := then(ctx, a.reader, stored.InstanceKey().Namespace, &stored.Spec.DecidedReference, &applied)
+	decided, err := then(ctx, a.reader, stored.InstanceKey().Namespace, &stored.Spec.DecidedReference, &applied, true)
 	if err != nil {
 		return told, err
 	}

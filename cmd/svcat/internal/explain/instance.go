@@ -23,7 +23,7 @@ func (a *Asker) Instance(ctx context.Context, key client.ObjectKey) (Explanation
 		return told, err
 	}
 	applied := appliedOf(&stored.ObjectMeta)
-	decided, err := then(ctx, a.reader, key.Namespace, &stored.Spec.DecidedReference, &applied)
+	decided, err := then(ctx, a.reader, key.Namespace, &stored.Spec.DecidedReference, &applied, stored.Status.Started() || stored.DeletionTimestamp != nil)
 	if err != nil {
 		return told, err
 	}

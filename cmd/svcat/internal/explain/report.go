@@ -62,6 +62,9 @@ type Then struct {
 	// Gone says why the plan could not be chosen any more, as in "it is being
 	// deleted".
 	Gone string `json:"gone,omitempty"`
+	// Again says that the next change of spec decides again: the plan is gone, and no
+	// broker was called for the instance.
+	Again bool `json:"again,omitempty"`
 	// Parameters are those stored, each with where it came from.
 	Parameters []Parameter `json:"parameters,omitempty"`
 	// ProvisionParameters are those for the instance, of a binding that has one of

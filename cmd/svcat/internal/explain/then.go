@@ -10,10 +10,12 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/cmd/svcat/internal/catalog"
+	"github.com/defaultplan/defaultplan/resolve"
 )
 
-// then is what was decided, and what has become of that plan.
-func then(ctx context.Context, reader client.Reader, namespace string, refs *v1beta1.DecidedReference, applied *v1beta1.AppliedDefaults) (*Then, error) {
+// then is what was decided, and what has become of that plan. A decision is final where a plan that
+// is gone is kept.
+func then(ctx context.Context, reader client.Reader, namespace string, refs *v1beta1.DecidedReference, applied *v1beta1.AppliedDefaults, final bool) (*Then, error) {
 	then := &Then{Rule: applied.Rule, Truncated: applied.Truncated}
 	class, plan := catalog.DecidedRefs(refs, namespace)
 	if plan.Name == "" {
@@ -32,17 +34,30 @@ func then(ctx context.Context, reader client.Reader, namespace string, refs *v1b
 		Scope: scopeName(plan.Namespace), Name: plan.Name,
 	}
 	entry, stands := found.plans[plan]
-	switch {
-	case !stands:
-		then.Gone = "it does not exist any more"
+	if !stands {
+		then.Gone, then.Again = "it does not exist any more", !final
 		return then, nil
-	case entry.PlanEntry().Gone != "":
-		then.Gone = "it is " + entry.PlanEntry().Gone
 	}
+	var of *resolve.ClassEntry
 	if now, ok := found.class(entry); ok {
 		then.Plan.Class, then.Plan.Plan = now.Title(), entry.Title()
+		of = new(now.ClassEntry())
 	}
+	is := entry.PlanEntry()
+	if why := resolve.WhyGone(of, &is); why != "" {
+		then.Gone = "it is " + why
+	}
+	then.Again = !final && (is.Gone != "" || of == nil || of.Gone != "")
 	return then, nil
+}
+
+// keeps says for how long the object keeps the plan that was decided.
+func (t *Then) keeps(kind string) string {
+	keeps := fmt.Sprintf("the %s keeps %s", kind, t.Plan.titled())
+	if t.Again {
+		return keeps + " until its spec is changed, which decides again: no broker was called for it."
+	}
+	return keeps + ": it was decided once."
 }
 
 // difference is then and now in one sentence.
@@ -55,11 +70,11 @@ func difference(then *Then, now *Now, kind string) string {
 	case then.Plan == nil:
 		return fmt.Sprintf("No plan is decided yet, and none would be now: the %s waits.", kind)
 	case now.Verdict == Refused:
-		return fmt.Sprintf("Created now it would be refused; the %s keeps %s: it was decided once.", kind, then.Plan.titled())
+		return "Created now it would be refused; " + then.keeps(kind)
 	case now.Verdict == Waits:
-		return fmt.Sprintf("Created now it would have to wait; the %s keeps %s: it was decided once.", kind, then.Plan.titled())
+		return "Created now it would have to wait; " + then.keeps(kind)
 	case then.Plan.Name != now.Plan.Name || then.Plan.Scope != now.Plan.Scope:
-		return fmt.Sprintf("Created now it would get %s instead; the %s keeps %s: it was decided once.", now.Plan.titled(), kind, then.Plan.titled())
+		return fmt.Sprintf("Created now it would get %s instead; ", now.Plan.titled()) + then.keeps(kind)
 	}
 	return differenceWithin(then, now)
 }
