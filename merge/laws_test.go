@@ -2,6 +2,7 @@ package merge_test
 
 import (
 	"encoding/json"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -248,6 +249,12 @@ func explains(t *testing.T, in []merge.Layer, result merge.Result) {
 		require.False(t, present, "%q is not sent", at)
 	}
 	require.NotContains(t, result.Origin, merge.Pointer(""))
+	for _, listed := range [][]merge.Pointer{slices.Collect(maps.Keys(result.Origin)), result.Removed} {
+		for _, at := range listed {
+			above := func(other merge.Pointer) bool { return strings.HasPrefix(string(at), string(other)+"/") }
+			require.False(t, slices.ContainsFunc(listed, above), "%q is not below another", at)
+		}
+	}
 }
 
 // leaves are the values below which there are no more keys.

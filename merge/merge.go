@@ -77,20 +77,30 @@ func (r Result) Sent() map[string]any {
 }
 
 // Without returns values without the keys at removed, where these still hold a null: a key that has got another value since
-// is the user's and stays. Pointers that lead nowhere are passed over. The objects on the way are copied, the rest is shared
-// with values; values itself is returned if nothing is to be left out.
+// is the user's and stays. Pointers that lead nowhere are passed over. The objects on the way are copied, each once, the rest
+// is shared with values; values itself is returned if nothing is to be left out.
 func Without(values map[string]any, removed []Pointer) map[string]any {
-	paths := make([][]string, 0, len(removed))
-	for _, p := range removed {
+	return without(values, paths(removed), func(value any) bool { return value == nil })
+}
+
+// WithoutAny is [Without] for keys with any value.
+func WithoutAny(values map[string]any, removed []Pointer) map[string]any {
+	return without(values, paths(removed), func(any) bool { return true })
+}
+
+// paths are the tokens of each pointer that has some.
+func paths(pointers []Pointer) [][]string {
+	paths := make([][]string, 0, len(pointers))
+	for _, p := range pointers {
 		if tokens := p.Tokens(); len(tokens) > 0 {
 			paths = append(paths, tokens)
 		}
 	}
-	return without(values, paths)
+	return paths
 }
 
-// without leaves out the keys at paths, each of which has at least one token.
-func without(values map[string]any, paths [][]string) map[string]any {
+// without leaves out the keys at paths, each of which has at least one token, that hold what goes.
+func without(values map[string]any, paths [][]string, goes func(any) bool) map[string]any {
 	if len(paths) == 0 {
 		return values
 	}
@@ -99,7 +109,7 @@ func without(values map[string]any, paths [][]string) map[string]any {
 	for _, path := range paths {
 		key := path[0]
 		value, present := values[key]
-		if present && value == nil && len(path) == 1 {
+		if present && len(path) == 1 && goes(value) {
 			delete(kept, key)
 		}
 		if len(path) > 1 {
@@ -107,8 +117,8 @@ func without(values map[string]any, paths [][]string) map[string]any {
 		}
 	}
 	for key, rest := range below {
-		if object, ok := values[key].(map[string]any); ok {
-			kept[key] = without(object, rest)
+		if object, ok := kept[key].(map[string]any); ok {
+			kept[key] = without(object, rest, goes)
 		}
 	}
 	return kept

@@ -315,26 +315,28 @@ func TestOriginOf(t *testing.T) {
 func TestWithout(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		reason  string
-		values  string
-		removed []merge.Pointer
-		want    string
+		reason        string
+		values        string
+		removed       []merge.Pointer
+		want, wantAny string // what Without and WithoutAny leave
 	}{
-		"Nulls":        {reason: "keys that hold a null go", values: `{"a":null,"b":{"c":null,"d":1}}`, removed: []merge.Pointer{"/a", "/b/c"}, want: `{"b":{"d":1}}`},
-		"ValueSince":   {reason: "a value that the user gave since stays", values: `{"a":5}`, removed: []merge.Pointer{"/a"}, want: `{"a":5}`},
-		"OtherNulls":   {reason: "only the listed ones", values: `{"a":null,"b":null}`, removed: []merge.Pointer{"/b"}, want: `{"a":null}`},
-		"Gone":         {reason: "a pointer to nothing is passed over", values: `{"a":1}`, removed: []merge.Pointer{"/x", "/a/b", "/x/y"}, want: `{"a":1}`},
-		"Array":        {reason: "an item is not a key", values: `{"a":[null]}`, removed: []merge.Pointer{"/a/0"}, want: `{"a":[null]}`},
-		"Escaped":      {reason: "tokens are unescaped", values: `{"a/b":{"~1":null}}`, removed: []merge.Pointer{"/a~1b/~01"}, want: `{"a/b":{}}`},
-		"Root":         {reason: "the document is never removed", values: `{"a":1}`, removed: []merge.Pointer{"", "rubbish"}, want: `{"a":1}`},
-		"BothLevels":   {reason: "a key and one below it, in a forged list", values: `{"a":{"b":null}}`, removed: []merge.Pointer{"/a", "/a/b"}, want: `{"a":{}}`},
-		"NothingAtAll": {reason: "nil stays nil", values: ``, removed: []merge.Pointer{"/a"}, want: `null`},
+		"Nulls":        {reason: "keys that hold a null go", values: `{"a":null,"b":{"c":null,"d":1}}`, removed: []merge.Pointer{"/a", "/b/c"}, want: `{"b":{"d":1}}`, wantAny: `{"b":{"d":1}}`},
+		"ValueSince":   {reason: "a value that the user gave since stays", values: `{"a":5,"b":{}}`, removed: []merge.Pointer{"/a", "/b"}, want: `{"a":5,"b":{}}`, wantAny: `{}`},
+		"OtherKeys":    {reason: "only the listed ones", values: `{"a":null,"b":null}`, removed: []merge.Pointer{"/b"}, want: `{"a":null}`, wantAny: `{"a":null}`},
+		"SameObject":   {reason: "several keys of one object", values: `{"a":{"b":null,"c":2,"d":3}}`, removed: []merge.Pointer{"/a/b", "/a/d"}, want: `{"a":{"c":2,"d":3}}`, wantAny: `{"a":{"c":2}}`},
+		"Gone":         {reason: "a pointer to nothing is passed over", values: `{"a":1}`, removed: []merge.Pointer{"/x", "/a/b", "/x/y"}, want: `{"a":1}`, wantAny: `{"a":1}`},
+		"Array":        {reason: "an item is not a key", values: `{"a":[null]}`, removed: []merge.Pointer{"/a/0"}, want: `{"a":[null]}`, wantAny: `{"a":[null]}`},
+		"Escaped":      {reason: "tokens are unescaped", values: `{"a/b":{"~1":null}}`, removed: []merge.Pointer{"/a~1b/~01"}, want: `{"a/b":{}}`, wantAny: `{"a/b":{}}`},
+		"Root":         {reason: "the document is never removed", values: `{"a":1}`, removed: []merge.Pointer{"", "rubbish"}, want: `{"a":1}`, wantAny: `{"a":1}`},
+		"BothLevels":   {reason: "a key and one below it, in a forged list", values: `{"a":{"b":null}}`, removed: []merge.Pointer{"/a", "/a/b"}, want: `{"a":{}}`, wantAny: `{}`},
+		"NothingAtAll": {reason: "nil stays nil", values: ``, removed: []merge.Pointer{"/a"}, want: `null`, wantAny: `null`},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			values := decode(t, tc.values)
 			assert.Equal(t, tc.want, canonical(t, merge.Without(values, tc.removed)), tc.reason)
+			assert.Equal(t, tc.wantAny, canonical(t, merge.WithoutAny(values, tc.removed)), tc.reason)
 			assert.Empty(t, cmp.Diff(decode(t, tc.values), values), "values must not change")
 		})
 	}

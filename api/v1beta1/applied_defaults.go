@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // MaxAppliedDefaults is the most bytes that the applied-defaults annotation
@@ -51,7 +52,8 @@ type AppliedProvision struct {
 	Truncated bool `json:"truncated,omitempty"`
 }
 
-// ParseAppliedDefaults reads the annotation's value.
+// ParseAppliedDefaults reads the annotation's value. Pointers that admission does not write are left
+// out.
 func ParseAppliedDefaults(value string) (AppliedDefaults, error) {
 	var applied AppliedDefaults
 	if len(value) > MaxAppliedDefaults {
@@ -60,7 +62,44 @@ func ParseAppliedDefaults(value string) (AppliedDefaults, error) {
 	if err := json.Unmarshal([]byte(value), &applied); err != nil {
 		return AppliedDefaults{}, fmt.Errorf("cannot read %s: not the JSON that admission writes", AnnotationAppliedDefaults)
 	}
+	applied.From, applied.Removed = rootsOf(applied.From), rootsIn(applied.Removed)
+	if p := applied.Provision; p != nil {
+		p.From, p.Removed = rootsOf(p.From), rootsIn(p.Removed)
+	}
 	return applied, nil
+}
+
+// rootsOf leaves out of From the pointers that are no roots.
+func rootsOf(from map[string]string) map[string]string {
+	listed := maps.Clone(from)
+	maps.DeleteFunc(from, func(pointer, _ string) bool { return !isRoot(listed, pointer) })
+	return from
+}
+
+// rootsIn leaves out of Removed the pointers that are no roots or are there twice.
+func rootsIn(removed []string) []string {
+	listed := make(map[string]string, len(removed))
+	for _, pointer := range removed {
+		listed[pointer] = ""
+	}
+	slices.Sort(removed)
+	return slices.DeleteFunc(slices.Compact(removed), func(pointer string) bool { return !isRoot(listed, pointer) })
+}
+
+// isRoot says that admission may have written a JSON pointer: it is spelled in the only way, and not
+// below another that is listed. The record of a restored object is its author's text, and what
+// reads the values at all pointers of a record must not read one value many times.
+func isRoot(listed map[string]string, pointer string) bool {
+	if !strings.HasPrefix(pointer, "/") || strings.Count(pointer, "~") != strings.Count(pointer, "~0")+strings.Count(pointer, "~1") {
+		return false
+	}
+	for above := pointer; above != ""; {
+		above = above[:strings.LastIndexByte(above, '/')]
+		if _, below := listed[above]; below && above != "" {
+			return false
+		}
+	}
+	return true
 }
 
 // String is the annotation's value: compact JSON with sorted keys. It is of at

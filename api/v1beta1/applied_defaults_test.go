@@ -2,6 +2,7 @@ package v1beta1
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,5 +80,41 @@ func TestParseAppliedDefaultsRefuses(t *testing.T) {
 		require.Error(t, err, name)
 		assert.Contains(t, err.Error(), AnnotationAppliedDefaults, name)
 		assert.NotContains(t, err.Error(), "secret-value", name)
+	}
+}
+
+func TestPointersThatAdmissionDoesNotWriteAreLeftOut(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		reason     string
+		given, has []string
+	}{
+		"Roots":       {reason: "all are read", given: []string{"/a", "/a~1b/c", "/a~0", "/b/c", "/b/cd", "/b!"}, has: []string{"/a", "/a~0", "/a~1b/c", "/b!", "/b/c", "/b/cd"}},
+		"EmptyKeys":   {reason: "the empty key is one as others", given: []string{"/", "//x", "/a//b", "/a/"}, has: []string{"/", "/a/"}},
+		"Document":    {reason: "the whole document is no default", given: []string{"", "/a"}, has: []string{"/a"}},
+		"Below":       {reason: "the root includes what is below it, at any depth", given: []string{"/a/b/c", "/a", "/a/b/c/d", "/ab"}, has: []string{"/a", "/ab"}},
+		"TextBefore":  {reason: "another spelling of /a", given: []string{"0/a", "1/a", "/a", "a"}, has: []string{"/a"}},
+		"OtherTilde":  {reason: "other spellings of /~0", given: []string{"/~", "/~2", "/~0", "/~01", "/~~1"}, has: []string{"/~0", "/~01"}},
+		"NoneIsGiven": {reason: "nothing is made up"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			from, want := map[string]string{}, map[string]string{}
+			for _, pointer := range tc.given {
+				from[pointer] = "class"
+			}
+			for _, pointer := range tc.has {
+				want[pointer] = "class"
+			}
+			twice := append(slices.Clone(tc.given), tc.given...)
+			text := AppliedDefaults{Rule: "named", From: from, Removed: twice, Provision: &AppliedProvision{From: from, Removed: twice}}.String()
+			got, err := ParseAppliedDefaults(text)
+			require.NoError(t, err)
+			for _, read := range []AppliedProvision{{From: got.From, Removed: got.Removed}, *got.Provision} {
+				assert.Equal(t, len(want), len(read.From), tc.reason)
+				assert.Subset(t, read.From, want, tc.reason)
+				assert.Equal(t, tc.has, read.Removed, tc.reason)
+			}
+		})
 	}
 }

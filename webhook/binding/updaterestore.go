@@ -2,7 +2,6 @@ package binding
 
 import (
 	"cmp"
-	"maps"
 	"reflect"
 	"slices"
 
@@ -125,13 +124,11 @@ func onlyLacks(stored, given *runtime.RawExtension, from map[string]string) bool
 	if errStored != nil || errGiven != nil || parameters.Same(stored, given) {
 		return false
 	}
-	for _, pointer := range slices.Sorted(maps.Keys(from)) {
-		tokens := merge.Pointer(pointer).Tokens()
-		if _, present := merge.Pointer(pointer).Get(rest); present && len(tokens) > 0 {
-			rest = parameters.Without(rest, tokens)
-		}
+	var defaulted []merge.Pointer
+	for pointer := range from {
+		defaulted = append(defaulted, merge.Pointer(pointer))
 	}
-	return sameGiven(rest, now)
+	return sameGiven(merge.WithoutAny(rest, defaulted), now)
 }
 
 // sameGiven compares parameters without defaults to those that are given: objects

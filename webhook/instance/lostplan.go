@@ -20,6 +20,7 @@ func (l *lostPlan) layers(user map[string]any) ([]merge.Layer, map[string]any) {
 		return nil, user
 	}
 	given := map[string]map[string]any{parameters.LayerClass: {}, parameters.LayerPlan: {}}
+	var defaulted []merge.Pointer
 	for _, pointer := range slices.Sorted(maps.Keys(l.record.From)) {
 		layer, known := given[l.record.From[pointer]]
 		value, present := merge.Pointer(pointer).Get(user)
@@ -29,12 +30,12 @@ func (l *lostPlan) layers(user map[string]any) ([]merge.Layer, map[string]any) {
 			continue
 		}
 		merge.Set(layer, tokens, value)
-		user = parameters.Without(user, tokens)
+		defaulted = append(defaulted, merge.Pointer(pointer))
 	}
 	return []merge.Layer{
 		{Name: parameters.LostLayer + parameters.LayerClass, Values: given[parameters.LayerClass]},
 		{Name: parameters.LostLayer + parameters.LayerPlan, Values: given[parameters.LayerPlan]},
-	}, user
+	}, merge.WithoutAny(user, defaulted)
 }
 
 // stillRemoved adds to the removed defaults those that nulls removed from the

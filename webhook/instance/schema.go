@@ -91,17 +91,17 @@ func (s *schemaCheck) refusedDefaults(ctx context.Context, asked schema.Question
 		if err != nil {
 			return nil, err
 		}
-		before := len(found)
+		var refused []merge.Pointer
 		for _, violation := range report.Violations {
 			root, layer := schema.OriginOf(asked.From, string(violation.Pointer))
 			if layer != "" && !slices.Contains(found, root) {
-				found = append(found, root)
-				asked.Sent = parameters.Without(asked.Sent, merge.Pointer(root).Tokens())
+				found, refused = append(found, root), append(refused, merge.Pointer(root))
 			}
 		}
-		if len(found) == before {
+		if len(refused) == 0 {
 			break
 		}
+		asked.Sent = merge.WithoutAny(asked.Sent, refused)
 	}
 	return found, nil
 }

@@ -1,8 +1,6 @@
 package parameters
 
 import (
-	"maps"
-
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/defaultplan/defaultplan/merge"
@@ -28,17 +26,3 @@ func Raw(object *runtime.RawExtension) []byte {
 
 // IsNull says that JSON says nothing.
 func IsNull(raw []byte) bool { return len(raw) == 0 || string(raw) == "null" }
-
-// Without is a copy of an object that lacks the value at a path; what is not on
-// the path is shared.
-func Without(values map[string]any, path []string) map[string]any {
-	copied := maps.Clone(values)
-	if len(path) == 1 {
-		delete(copied, path[0])
-		return copied
-	}
-	if next, ok := copied[path[0]].(map[string]any); ok {
-		copied[path[0]] = Without(next, path[1:])
-	}
-	return copied
-}
