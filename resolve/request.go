@@ -37,6 +37,8 @@ type Request struct {
 	Namespaced bool
 	Class      Named
 	Plan       Named
+	// ClassDecided says that Class was decided earlier, and that only Plan is named now.
+	ClassDecided bool
 	// Type is spec.serviceType.
 	Type string
 	// Selector is spec.planSelector; nil means none, and an empty one is refused.

@@ -71,6 +71,11 @@ func (s *search) findClass() *Error {
 	}
 	field, value := s.classField(), s.req.Class.Value
 	switch {
+	case s.req.ClassDecided && gone.n > 0:
+		return unusable(s.planField(), s.req.Plan.Value, s.listClasses(false))
+	case s.req.ClassDecided:
+		return &Error{Reason: ClassNotFound, Field: s.planField(), Value: s.req.Plan.Value,
+			Detail: fmt.Sprintf("the class %q, which was decided, does not exist %s", value, InScope(s.scope()))}
 	case live.n > 1:
 		return &Error{Reason: Ambiguous, Field: field, Value: value, Candidates: s.listClasses(true),
 			Detail: fmt.Sprintf("%d classes have it", live.n)}

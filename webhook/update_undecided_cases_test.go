@@ -195,6 +195,12 @@ func planGoneCases() map[string]updateCase {
 			want:   `{"spec":{"clusterServiceClassExternalName":"db","userInfo":{"username":"bob"}}}`,
 			warned: "is gone, and no other is found",
 		},
+		"GoneSelectorEmptied": {
+			reason:  "An explicit empty selector clears the selector, where there is none, too.",
+			catalog: db, create: byType, later: "mysql/db: small! large*",
+			write: `{"spec":{"updateRequests":1,"planSelector":{}}}`,
+			want:  movedToLarge("<scope>-default", `"planSelector":{},`),
+		},
 		"GoneNamesAnother": {
 			reason:  "A plan that the write names is chosen, also where an earlier choice filled in the name of the one before.",
 			catalog: "mysql/db: small* large third", create: byClass, later: "mysql/db: small! large* third",

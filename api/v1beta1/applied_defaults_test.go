@@ -111,7 +111,7 @@ func TestPointersThatAdmissionDoesNotWriteAreLeftOut(t *testing.T) {
 			got, err := ParseAppliedDefaults(text)
 			require.NoError(t, err)
 			for _, read := range []AppliedProvision{{From: got.From, Removed: got.Removed}, *got.Provision} {
-				assert.Equal(t, len(want), len(read.From), tc.reason)
+				assert.Len(t, read.From, len(want), tc.reason)
 				assert.Subset(t, read.From, want, tc.reason)
 				assert.Equal(t, tc.has, read.Removed, tc.reason)
 			}

@@ -86,6 +86,25 @@ func TestPlanThatIsGoneMayBeChosenInTheOtherScope(t *testing.T) {
 	assert.Equal(t, o.Namespace+"/"+own, got.Class)
 }
 
+// TestClassInTheOtherScopeWhereThePlanIsGone: a patch that names the class in the other scope need not
+// remove the name of the plan, which the choice had filled in.
+func TestClassInTheOtherScopeWhereThePlanIsGone(t *testing.T) {
+	t.Parallel()
+	o := offering.New(env.New(t), offering.Cluster)
+	o.CreateInstance("db", o.Named(env.OfPlan("class", "")))
+	deletePlan(o)
+	own := o.Name("own")
+	o.AddPlans(env.Class{Namespace: o.Namespace, Name: own}, env.Plan{Name: own})
+	patch := `{"spec":{"clusterServiceClassExternalName":null,"serviceClassExternalName":"` + own + `"}}`
+	o.Eventually(func() (bool, error) {
+		err := o.PatchInstance("db", patch)
+		return err == nil, err
+	})
+	got := o.HoldingOf("db")
+	assert.Equal(t, o.Namespace+"/"+own, got.Plan)
+	assert.Equal(t, o.Namespace+"/"+own, got.Class)
+}
+
 // deletePlan deletes the plan, with the other one as the default in its place.
 func deletePlan(o *offering.Offer) {
 	o.Helper()

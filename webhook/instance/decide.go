@@ -9,6 +9,7 @@ import (
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/resolve/quota"
 	"github.com/defaultplan/defaultplan/webhook/catalog"
 	"github.com/defaultplan/defaultplan/webhook/decision"
 	"github.com/defaultplan/defaultplan/webhook/externalid"
@@ -17,6 +18,7 @@ import (
 	"github.com/defaultplan/defaultplan/webhook/policies"
 	"github.com/defaultplan/defaultplan/webhook/references"
 	"github.com/defaultplan/defaultplan/webhook/restore"
+	"github.com/defaultplan/defaultplan/webhook/review"
 )
 
 // A Decider decides on the class, plan and default parameters of a draft.
@@ -63,7 +65,24 @@ func (d Decider) Decide(ctx context.Context, refuse bool) (*Decision, error) {
 	if defined == nil {
 		return nil, fmt.Errorf("cannot read plan %q that was just chosen: it is gone again; try once more", choice.Plan.Name)
 	}
+	if !refuse && d.Draft.Before().Decided() {
+		// If limits may deny this write, the validating phase denies it.
+		full, err := d.full(ctx, &choice, defined)
+		if err != nil {
+			return nil, err
+		}
+		if full != nil {
+			d.hold(full, refuse)
+			return nil, nil
+		}
+	}
 	return d.complete(ctx, &choice, defined, refuse)
+}
+
+// full is the denial of a choice by a limit.
+func (d Decider) full(ctx context.Context, choice *resolve.Choice, defined *catalog.Definition) (*review.Denial, error) {
+	w := policies.Want{Kind: quota.Instances, Defined: defined, Namespace: d.Draft.Req.Namespace, Uid: d.Draft.New.Metadata.UID}
+	return d.Tools.Resolver.RefusedOver(ctx, w, AskedFieldOf(string(choice.Rule), &d.Draft.Spec))
 }
 
 // request is what the instance, with this spec, asks of resolve.
@@ -79,15 +98,15 @@ func (d Decider) request(spec *v1beta1.ServiceInstanceSpec) (resolve.Request, er
 	if before := d.Draft.Before(); before.Decided() && req.Plan.Value != "" && req.Class.Value == "" {
 		// A plan that is named alone is of the decided class, as in chooseWithin.
 		if was := references.Of(&before.DecidedReference, req.Namespace); req.Namespaced == was.Plan.Namespaced() {
-			req.Class = resolve.Named{By: resolve.ByName, Value: was.Class.Name}
+			req.Class, req.ClassDecided = resolve.Named{By: resolve.ByName, Value: was.Class.Name}, true
 		}
 	}
 	if !d.Tools.Options.Gates.Enabled(options.ServiceTypes) {
 		return req, nil
 	}
 	req.Type, req.Selector = spec.ServiceType, spec.PlanSelector
-	if d.Draft.Before().PlanSelector != nil && selectsNothing(req.Selector) {
-		// An explicit {} on UPDATE clears the selector that was there.
+	if before := d.Draft.Before(); (before.Decided() || before.PlanSelector != nil) && selectsNothing(req.Selector) {
+		// An explicit {} on UPDATE clears the selector that decided, or would have.
 		req.Selector = nil
 	}
 	return req, nil

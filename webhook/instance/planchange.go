@@ -64,9 +64,11 @@ func (m *mutation) chooseWithin(ctx context.Context, was references.Pair) (resol
 			Reason: resolve.InvalidReference, Field: "spec", Value: req.Plan.Value,
 			Detail: "the plan is of another scope than the class that was decided",
 		}
+	case newClass && req.Namespaced != namespaced:
+		return choice, classChange(was.Class.Name, req.Class.Value), nil
 	default:
 		if !newClass {
-			req.Class, req.Namespaced = resolve.Named{By: resolve.ByName, Value: was.Class.Name}, namespaced
+			req.Class, req.ClassDecided, req.Namespaced = resolve.Named{By: resolve.ByName, Value: was.Class.Name}, true, namespaced
 		}
 		if !newPlan {
 			req.Plan = resolve.Named{By: resolve.ByName, Value: was.Plan.Name}

@@ -6,6 +6,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
+	"github.com/defaultplan/defaultplan/resolve"
+	"github.com/defaultplan/defaultplan/webhook/references"
 	"github.com/defaultplan/defaultplan/webhook/restore"
 )
 
@@ -59,7 +61,7 @@ func keepFields(spec *v1beta1.ServiceInstanceSpec, w *Write) []string {
 		case restore.WithClass:
 			return undecided || newClass
 		case restore.WithPlan:
-			return undecided || newPlan
+			return undecided || newPlan || newClass && leavesScope(w)
 		default:
 			return false
 		}
@@ -73,4 +75,14 @@ func renames(w *Write, kind restore.When) bool {
 		value := field.Value(w.New.Spec)
 		return field.When == kind && value != nil && value != field.Value(w.Old.Spec)
 	})
+}
+
+// leavesScope says that the write names the class in the other scope than that of the decided one: a
+// name of the decided plan cannot stand beside it.
+func leavesScope(w *Write) bool {
+	class := w.New.Spec.PlanReference
+	clearPlanNames(&class)
+	req, err := resolve.RequestFor(&class, w.Req.Namespace, "")
+	return err == nil && req.Class.Value != "" &&
+		req.Namespaced != references.Of(&w.Old.Spec.DecidedReference, w.Req.Namespace).Plan.Namespaced()
 }

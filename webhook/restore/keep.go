@@ -98,8 +98,12 @@ func Keep[S any](fields []Field[S], spec, old *S, drops func(*Field[S]) bool) []
 // requester wrote.
 func PatchFields[S any](p *review.Patch, fields []Field[S], spec, given *S) {
 	for _, field := range fields {
-		value := field.Value(spec)
-		if value != nil && !reflect.DeepEqual(value, field.Value(given)) {
+		value, wrote := field.Value(spec), field.Value(given)
+		if _, text := wrote.(string); text && value == nil {
+			// A patch only adds, and an empty text is absent.
+			value = ""
+		}
+		if value != nil && !reflect.DeepEqual(value, wrote) {
 			p.Add(value, "spec", field.Name)
 		}
 	}
