@@ -55,7 +55,8 @@ func newStore(t *testing.T, policies ...*v1beta1.ProvisioningPolicy) *store {
 	plan.Spec.ClusterServiceClassRef.Name = "class"
 	builder := fake.NewClientBuilder().WithScheme(scheme).WithObjects(class, plan, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "n"}})
 	for _, p := range policies {
-		builder = builder.WithObjects(p)
+		// The fake client writes to what it is given, and stores share policies.
+		builder = builder.WithObjects(p.DeepCopy())
 	}
 	s := &store{}
 	s.WithWatch = interceptor.NewClient(builder.Build(), interceptor.Funcs{
