@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// Decode reads one JSON object, strictly: nothing may follow it, no key may appear twice in one object, and at most 64
-// containers may be nested. Numbers are json.Number and keep their text. An empty text and null, which typed clients send for
+// Decode reads one JSON object, strictly: nothing may follow it, no key may appear twice in one object, at most 64
+// containers may be nested, and the keys on the way to a value may have at most 2 KiB together. Numbers are json.Number and keep their text. An empty text and null, which typed clients send for
 // "none", give a nil map. Errors name the place and never a value; too deep and too large are a *LimitError.
 func Decode(raw []byte) (map[string]any, error) {
 	text := bytes.Trim(raw, " \t\r\n") // JSON's white space: no other
@@ -24,6 +24,9 @@ func Decode(raw []byte) (map[string]any, error) {
 		return nil, errors.New("cannot decode parameters: they must be a JSON object")
 	}
 	shape := scan(raw)
+	if shape.path > maxPath {
+		return nil, &LimitError{Quantity: quantityPath, Max: maxPath}
+	}
 	if shape.depth > maxDepth {
 		return nil, &LimitError{Pointer: firstOffence(raw, maxDepth), Quantity: quantityDepth, Max: maxDepth}
 	}
@@ -65,28 +68,40 @@ func malformed(err error, end int64) error {
 type shape struct {
 	depth   int // the deepest nesting
 	members int // the members of all objects together, duplicates counted: in JSON, the colons outside of strings
+	path    int // the bytes of the keys, as they are written, on the way to one value, where they are the most
 }
 
 // scan counts in one pass, without recursion, so that deeply nested input costs no stack. It means something only for text
 // that is valid JSON.
 func scan(text []byte) shape {
 	var s shape
-	depth, quoted := 0, false
+	var paths [maxDepth + 1]int // by depth, the bytes of the keys to the value at hand
+	depth, quoted, began, last := 0, false, 0, 0
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {
 		case quoted && c == '\\':
 			i++
 		case c == '"':
-			quoted = !quoted
+			if quoted = !quoted; quoted {
+				began = i + 1
+			}
+			last = i - began
 		case quoted:
 		case c == '{' || c == '[':
 			depth++
 			s.depth = max(s.depth, depth)
+			if 0 < depth && depth <= maxDepth {
+				paths[depth] = paths[depth-1]
+			}
 		case c == '}' || c == ']':
 			depth--
 		case c == ':':
 			s.members++
+			if 0 < depth && depth <= maxDepth {
+				paths[depth] = paths[depth-1] + last
+				s.path = max(s.path, paths[depth])
+			}
 		}
 	}
 	return s

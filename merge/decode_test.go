@@ -87,6 +87,39 @@ func TestDecodeRefuses(t *testing.T) {
 	}
 }
 
+// TestDecodeBoundsPaths: what is said of a value has its pointer, so that a long key above many values would
+// be written many times.
+func TestDecodeBoundsPaths(t *testing.T) {
+	t.Parallel()
+	const most = 2 << 10
+	half := strings.Repeat("k", most/2)
+	for name, tc := range map[string]struct {
+		reason, in string
+		refused    bool
+	}{
+		"Longest":         {reason: "as long as is allowed", in: `{"` + half + half + `":[1,2,{"":3}]}`},
+		"TooLong":         {reason: "one key is longer", in: `{"a":1,"` + half + half + `k":1}`, refused: true},
+		"InSum":           {reason: "keys count together, through arrays", in: `{"a":[{"` + half + `":[[{"` + half + `":1}]]}]}`, refused: true},
+		"Beside":          {reason: "keys beside each other do not", in: `{"` + half + `":{"a":1},"b":{"` + half + `":1},"c":{"` + half + `":{"` + half[1:] + `":1}}}`},
+		"AfterAContainer": {reason: "a closed container counts no longer", in: `{"a":{"` + half + `":{"` + half[2:] + `":1},"b":1},"` + half + half[1:] + `":1}`},
+		"Texts":           {reason: "values are no keys", in: `{"a":"` + half + half + half + `","b":["` + half + half + half + `"]}`},
+		"TooDeepAsWell":   {reason: "where it is too deep is not looked for", in: `{"` + half + half + `k":` + strings.Repeat("[", 70) + strings.Repeat("]", 70) + `}`, refused: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := merge.Decode([]byte(tc.in))
+			if !tc.refused {
+				require.NoError(t, err, tc.reason)
+				return
+			}
+			var limit *merge.LimitError
+			require.ErrorAs(t, err, &limit, tc.reason)
+			assert.Equal(t, "path", limit.Quantity)
+			assert.Equal(t, most, limit.Max)
+		})
+	}
+}
+
 // nested is depth objects and arrays in turn, the outermost an object.
 func nested(depth int) string {
 	var text strings.Builder

@@ -14,6 +14,9 @@ const (
 	// maxRaw bounds the text that is decoded at all. Spaces and escapes make it longer than the canonical text, but not by
 	// this much: what the API server hands on has neither.
 	maxRaw = 4 * maxBytes
+	// maxPath is how many bytes the keys on the way to a value may have together: what is said of a value has its pointer,
+	// and there may be 100,000 of them below one key.
+	maxPath = 2 << 10
 	// maxShown bounds what a message shows of a pointer or of a foreign text.
 	maxShown = 200
 )
@@ -22,6 +25,7 @@ const (
 const (
 	quantityDepth      = "depth"
 	quantitySize       = "size"
+	quantityPath       = "path"
 	quantityTransforms = "transforms"
 )
 
@@ -30,9 +34,11 @@ const (
 type LimitError struct {
 	// Layer is the layer to change; empty where only one document was read.
 	Layer string
-	// Pointer is where: the first container that is too deep, or the largest key of the largest layer; empty of transforms.
+	// Pointer is where: the first container that is too deep, or the largest key of the largest layer; empty of transforms and
+	// paths.
 	Pointer Pointer
-	// Quantity is "depth" (nested containers), "size" (bytes) or "transforms" (of a binding's Secret).
+	// Quantity is "depth" (nested containers), "size" (bytes), "path" (bytes of the keys on the way to a value) or "transforms"
+	// (of a binding's Secret).
 	Quantity string
 	// Max is the largest Quantity that is allowed.
 	Max int
@@ -50,6 +56,9 @@ func (e *LimitError) Error() string {
 	if e.Quantity == quantityDepth {
 		return fmt.Sprintf("%s are nested too deeply at %q: at most %d objects and arrays may be nested; flatten them",
 			whose, shorten(string(e.Pointer)), e.Max)
+	}
+	if e.Quantity == quantityPath {
+		return fmt.Sprintf("%s have keys that are too long: at most %d bytes are allowed for all keys on the way to one value; shorten them", whose, e.Max)
 	}
 	if e.Pointer == "" {
 		return fmt.Sprintf("%s are too large: at most %d bytes are allowed; make them smaller", whose, e.Max)

@@ -143,6 +143,11 @@ func TestLimitErrorSays(t *testing.T) {
 			err:    merge.LimitError{Pointer: "/a", Quantity: "depth", Max: 64},
 			want:   `parameters are nested too deeply at "/a": at most 64 objects and arrays may be nested; flatten them`,
 		},
+		"Path": {
+			reason: "the path is not shown: it is what is too long",
+			err:    merge.LimitError{Layer: "plan", Quantity: "path", Max: 2048},
+			want:   `parameters of layer "plan" have keys that are too long: at most 2048 bytes are allowed for all keys on the way to one value; shorten them`,
+		},
 		"Size": {
 			reason: "the result is too large, one layer has most of it",
 			err:    merge.LimitError{Layer: "class", Pointer: "/b", Quantity: "size", Max: 262144},
