@@ -33,7 +33,7 @@ func TestUnknownKindOfViolation(t *testing.T) {
 		InstanceLocation: []string{"a/b"},
 		ErrorKind:        &kind.ContentMediaType{Got: []byte("hunter2"), Want: "x"},
 	})
-	want := Report{Violations: []Violation{{Pointer: "/a~1b", Keyword: "contentMediaType", Message: "does not satisfy the schema"}}, Total: 1}
+	want := Report{Violations: []Violation{{Pointer: "/a~1b", Keyword: "contentMediaType", Message: "does not satisfy the schema"}}, Total: 1, Places: []Pointer{"/a~1b"}}
 	assert.Equal(t, want, got)
 }
 

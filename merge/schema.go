@@ -88,6 +88,8 @@ type Report struct {
 	Violations []Violation
 	// Total counts all violations.
 	Total int
+	// Places are where there are any: the first 256, sorted, each once.
+	Places []Pointer
 }
 
 // A Violation is one place where values break the schema. Its texts never hold the offending value.

@@ -15,6 +15,8 @@ import (
 const (
 	// maxViolations is how many a report shows: enough to mend, and no longer than a terminal.
 	maxViolations = 8
+	// maxPlaces is how many places a report has.
+	maxPlaces = 256
 	// maxListed is how many allowed values a message lists.
 	maxListed = 10
 )
@@ -27,7 +29,13 @@ func report(err *jsonschema.ValidationError) Report {
 		return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Keyword, b.Keyword), cmp.Compare(a.Message, b.Message))
 	})
 	all = slices.Compact(all)
-	return Report{Violations: slices.Clone(all[:min(len(all), maxViolations)]), Total: len(all)}
+	found := Report{Violations: slices.Clone(all[:min(len(all), maxViolations)]), Total: len(all)}
+	for i := 0; i < len(all) && len(found.Places) < maxPlaces; i++ {
+		if i == 0 || all[i].Pointer != all[i-1].Pointer {
+			found.Places = append(found.Places, all[i].Pointer)
+		}
+	}
+	return found
 }
 
 // flatten appends the violations of one error. Where alternatives failed, the place of the choice is what a user can act on:

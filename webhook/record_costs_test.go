@@ -36,6 +36,8 @@ func TestAForgedRecordCostsNoMore(t *testing.T) {
 	const (
 		instance, binding = `{"serviceType":"mysql","clusterServiceClassRef":{"name":"db"},"clusterServicePlanRef":{"name":"db-small"},"parameters":%s}`,
 			`{"instanceRef":{"name":"mydb"},` + bindRefs + `,"parameters":%s}`
+		named                = `{"clusterServiceClassExternalName":"db","clusterServicePlanExternalName":"small","clusterServiceClassRef":{"name":"db"},"clusterServicePlanRef":{"name":"db-small"},"parameters":%s}`
+		texts                = `{"additionalProperties":{"allOf":[{"type":"string"},{"minimum":2},{"minimum":3},{"minimum":4},{"minimum":5},{"minimum":6},{"minimum":7},{"minimum":8}]}}`
 		parameters, requests = `{"spec":{"parameters":{"zz":1}}}`, `{"spec":{"updateRequests":1}}`
 		room                 = 15 << 10
 		most                 = 3 // times the cost with a short record
@@ -47,6 +49,7 @@ func TestAForgedRecordCostsNoMore(t *testing.T) {
 		parameters            string
 		short, long           string
 		change                string
+		edits                 []func(*stock)
 	}{
 		"SameOften": {
 			reason: "a pointer that is listed often is looked at once", catalog: db, spec: instance, parameters: under,
@@ -68,10 +71,15 @@ func TestAForgedRecordCostsNoMore(t *testing.T) {
 			reason: "so do those of a manifest that is applied again", catalog: db, spec: binding, parameters: flat,
 			short: `"from":{"/0":"plan"}`, long: `"from":{` + manyKeys(room, `"/%x":"plan"`) + `}`, change: parameters,
 		},
+		"RefusedDefaults": {
+			reason: "one check by the schema finds all that the new plan does not take", catalog: "mysql/db: small! large", spec: named, parameters: "{" + manyKeys(20<<10, `"%x":1`) + "}",
+			short: `"from":{"/0":"plan"}`, long: `"from":{` + manyKeys(room, `"/%x":"plan"`) + `}`, change: `{"spec":{"clusterServicePlanExternalName":"large"}}`,
+			edits: []func(*stock){createSchemaOf("db-large", texts), func(s *stock) { s.class("db").PlanUpdatable = true }},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			cost := func(record string) uint64 {
-				stock, with := stocked(t, tc.catalog), instanceWith
+				stock, with := stocked(t, tc.catalog, tc.edits...), instanceWith
 				if tc.spec == binding {
 					stock, with = stocked(t, tc.catalog, hasInstance("mydb", "db-small")), bindingWith
 				}

@@ -80,28 +80,17 @@ func (s *schemaCheck) addRemedies(ctx context.Context, denied *review.Denial, as
 	return nil
 }
 
-// refusedDefaults are the roots of all defaults that violate the plan's schema.
-// A report is limited, so the rest is validated again without those that were
-// found.
+// refusedDefaults are the roots of the defaults that violate the plan's schema.
 func (s *schemaCheck) refusedDefaults(ctx context.Context, asked schema.Question) ([]string, error) {
-	const most = 32 // rounds; each finds several
+	report, _, err := s.schemas.Check(ctx, s.defined, asked)
+	if err != nil {
+		return nil, err
+	}
 	var found []string
-	for range most {
-		report, _, err := s.schemas.Check(ctx, s.defined, asked)
-		if err != nil {
-			return nil, err
+	for _, place := range report.Places {
+		if root, layer := schema.OriginOf(asked.From, string(place)); layer != "" {
+			found = append(found, root)
 		}
-		var refused []merge.Pointer
-		for _, violation := range report.Violations {
-			root, layer := schema.OriginOf(asked.From, string(violation.Pointer))
-			if layer != "" && !slices.Contains(found, root) {
-				found, refused = append(found, root), append(refused, merge.Pointer(root))
-			}
-		}
-		if len(refused) == 0 {
-			break
-		}
-		asked.Sent = merge.WithoutAny(asked.Sent, refused)
 	}
 	return found, nil
 }
