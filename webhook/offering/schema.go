@@ -139,6 +139,10 @@ func (s *schemaCheck) warnOfClass(ctx context.Context) error {
 	}
 	refusing := map[refusal][]string{}
 	for _, plan := range plans {
+		if ctx.Err() != nil {
+			// To hold large defaults against a schema takes time, and never waits for anything.
+			return ctx.Err()
+		}
 		for _, field := range fields {
 			refusals, err := s.refusals(ctx, field, plan)
 			if err != nil {
