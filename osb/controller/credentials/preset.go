@@ -2,8 +2,6 @@ package credentials
 
 import (
 	"cmp"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
@@ -35,12 +33,13 @@ var wellKnown = []struct {
 // preset applies a preset to credentials: values are copied, not moved, for those who read
 // them by their brokers' names.
 func (p Origin) preset(t *v1beta1.PresetTransform, credentials map[string]credential) {
+	keys := plainKeys(credentials)
 	for _, known := range wellKnown {
 		if _, has := credentials[known.key]; has {
 			continue
 		}
 		// Its own name in another spelling is likelier than any other name.
-		if from, ok := findKey(credentials, append([]string{plainKey(known.key)}, known.names...)); ok {
+		if from, ok := findKey(keys, append([]string{plainKey(known.key)}, known.names...)); ok {
 			value := credentials[from]
 			value.public = false
 			credentials[known.key] = value
@@ -56,15 +55,24 @@ func (p Origin) preset(t *v1beta1.PresetTransform, credentials map[string]creden
 	set(keyProvider, t.Provider, p.Class)
 }
 
-// findKey is the first key that is called one of the names, whatever its case, and with or
-// without dashes, dots and underscores; its value must be a text, a number or bytes.
-func findKey(credentials map[string]credential, names []string) (string, bool) {
-	keys := slices.Sorted(maps.Keys(credentials))
+// plainKeys are the keys of credentials that are a text, a number or bytes, by how they are called whatever
+// their case, and with or without dashes, dots and underscores; of several the first.
+func plainKeys(credentials map[string]credential) map[string]string {
+	keys := map[string]string{}
+	for key := range credentials {
+		plain := plainKey(key)
+		if before, has := keys[plain]; (!has || key < before) && credentials[key].plain() {
+			keys[plain] = key
+		}
+	}
+	return keys
+}
+
+// findKey is the key that is called by the first of the names that one is.
+func findKey(keys map[string]string, names []string) (string, bool) {
 	for _, name := range names {
-		for _, key := range keys {
-			if plainKey(key) == name && credentials[key].plain() {
-				return key, true
-			}
+		if key, ok := keys[name]; ok {
+			return key, true
 		}
 	}
 	return "", false

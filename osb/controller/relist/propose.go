@@ -49,10 +49,13 @@ func propose(live *found, object *Object) proposal {
 // kept are the stored suggestions whose source in the catalog could not be
 // read: it is unknown whether the catalog still makes them.
 func kept(live *found, mine fieldSet, object *Object) []Suggestion {
+	said := fieldSet{}
+	for i := range object.Suggestions {
+		said[object.Suggestions[i].path()] = true
+	}
 	var stay []Suggestion
 	for _, path := range slices.Sorted(maps.Keys(mine)) {
-		said := slices.ContainsFunc(object.Suggestions, func(s Suggestion) bool { return s.path() == path })
-		if said || !slices.ContainsFunc(object.Kept, func(at string) bool { return strings.HasPrefix(path, at) }) {
+		if said[path] || !slices.ContainsFunc(object.Kept, func(at string) bool { return strings.HasPrefix(path, at) }) {
 			continue
 		}
 		s := Suggestion{At: namesOf(path)}

@@ -30,6 +30,7 @@ type tags struct {
 	// weight is a plan's; nil if nothing is said.
 	weight     *int32
 	attributes []attribute
+	named      map[string]bool // the names of attributes
 	notes      []string
 }
 
@@ -37,7 +38,7 @@ type tags struct {
 type attribute struct{ name, value string }
 
 func readTags(list []string) tags {
-	var t tags
+	t := tags{named: map[string]bool{}}
 	read := &notes{}
 	for _, tag := range list {
 		name, value, says := strings.Cut(tag, "=")
@@ -92,12 +93,12 @@ func (t *tags) readWeight(value string, read *notes) {
 
 func (t *tags) readAttribute(a attribute, read *notes) {
 	switch {
-	case slices.ContainsFunc(t.attributes, func(before attribute) bool { return before.name == a.name }):
+	case t.named[a.name]:
 		read.addf("its attribute %s=%s is left out: it has one of that name", a.name, shorten(a.value))
 	case len(a.value) > maxListed:
 		read.addf("its attribute %s is left out: it has more than %d bytes", a.name, maxListed)
 	default:
-		t.attributes = append(t.attributes, a)
+		t.attributes, t.named[a.name] = append(t.attributes, a), true
 	}
 }
 
