@@ -65,11 +65,8 @@ func (p Reader) Read(ctx context.Context, o client.Object, spec *runtime.RawExte
 		return Set{}, problemf("spec.parameters is not a JSON object"), nil //nolint:nilerr // the error may quote what must not be told
 	}
 	applied, _ := v1beta1.ParseAppliedDefaults(o.GetAnnotations()[v1beta1.AnnotationAppliedDefaults])
-	values = merge.Without(values, pointers(applied.Removed))
+	values = overlaid(merge.Without(values, pointers(applied.Removed)), nil)
 	shown := maps.Clone(values)
-	if shown == nil {
-		shown = map[string]any{}
-	}
 	given, secret, room := map[string]string{}, map[string]any{}, maxFromSecrets
 	for i := range from {
 		ref := from[i].SecretKeyRef
@@ -85,10 +82,10 @@ func (p Reader) Read(ctx context.Context, o client.Object, spec *runtime.RawExte
 				return Set{Redactor: partly(overlaid(values, add), overlaid(secret, add))}, problem, nil
 			}
 		}
-		for key := range add {
+		for key, value := range add {
 			given[key], shown[key] = ref.Name, v1beta1.Redacted
+			values[key], secret[key] = value, value
 		}
-		values, secret = overlaid(values, add), overlaid(secret, add)
 	}
 	return put(values, shown, secret, len(from) > 0)
 }
