@@ -135,6 +135,8 @@ func restrictionRules() map[string]ruleCase {
 		"RestrictionUnknown":       {reason: "A property that there is not.", spec: restricted(`"spec.tags=x"`, ""), denied: "InvalidRestriction"},
 		"RestrictionSecond":        {reason: "Each requirement counts, not only the first.", spec: restricted(`"spec.externalName=db,spec.tags=x"`, ""), denied: "InvalidRestriction"},
 		"RestrictionOfPlans":       {reason: "A class is not free.", spec: restricted(`"spec.free=true"`, ""), denied: "InvalidRestriction"},
+		"RestrictionOfMost":        {reason: "As many requirements as are allowed.", spec: restricted(`"`+strings.TrimSuffix(strings.Repeat("!name,", 16), ",")+`"`, "")},
+		"RestrictionTooLong":       {reason: "One more.", spec: restricted(`"`+strings.TrimSuffix(strings.Repeat("!name,", 17), ",")+`"`, ""), denied: "InvalidRestriction"},
 		"RestrictionUnparsed":      {reason: "No selector.", spec: restricted("", `"spec.externalName in basic"`), denied: "InvalidRestriction"},
 		"RestrictionEmpty":         {reason: "It says nothing.", spec: restricted("", `" "`), denied: "InvalidRestriction"},
 		"RestrictionOtherScope":    {reason: "A cluster's plan has no class in a namespace.", spec: restricted("", `"spec.serviceClass.name=db"`), scope: onlyCluster, denied: "InvalidRestriction"},

@@ -37,6 +37,9 @@ func restrictionsUnknown(old, spec *brokerSpec, namespace string) *review.Denial
 	return denied.Also(restrictionUnknown("spec.catalogRestrictions.servicePlan", before.ServicePlan, now.ServicePlan, planProperties(namespace)))
 }
 
+// mostRequirements bounds a restriction: each is asked of every class or plan of the catalog at every relist.
+const mostRequirements = 16
+
 func restrictionUnknown(field string, old, restrictions, properties []string) *review.Denial {
 	var denied *review.Denial
 	for i, restriction := range restrictions {
@@ -54,6 +57,11 @@ func restrictionUnknown(field string, old, restrictions, properties []string) *r
 			continue
 		}
 		requirements, _ := selector.Requirements()
+		if len(requirements) > mostRequirements {
+			denied = denied.Also(review.Invalid("InvalidRestriction", at, "it has %d requirements: at most %d are allowed; a list in parentheses is one",
+				len(requirements), mostRequirements))
+			continue
+		}
 		for _, requirement := range requirements {
 			if !slices.Contains(properties, requirement.Key()) {
 				denied = denied.Also(review.Invalid("InvalidRestriction", at, "there is no property %q; it can be about %s",
