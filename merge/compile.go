@@ -51,7 +51,7 @@ func compile(raw []byte) (*jsonschema.Schema, error) {
 	if len(raw) > maxSchemaBytes {
 		return nil, &SchemaError{Reason: TooLarge, Detail: fmt.Sprintf("%d bytes, at most %d are allowed", len(raw), maxSchemaBytes)}
 	}
-	if scan(raw).depth > maxSchemaDepth {
+	if scan(raw, maxSchemaDepth).depth > maxSchemaDepth {
 		return nil, &SchemaError{Reason: OverBudget, Detail: fmt.Sprintf("nested more than %d deep", maxSchemaDepth)}
 	}
 	document, err := decodeNumbers(raw)

@@ -23,7 +23,7 @@ func Decode(raw []byte) (map[string]any, error) {
 	if text[0] != '{' {
 		return nil, errors.New("cannot decode parameters: they must be a JSON object")
 	}
-	shape := scan(raw)
+	shape := scan(raw, maxDepth)
 	if shape.path > maxPath {
 		return nil, &LimitError{Quantity: quantityPath, Max: maxPath}
 	}
@@ -71,14 +71,14 @@ type shape struct {
 	path    int // the bytes of the keys, as they are written, on the way to one value, where they are the most
 }
 
-// scan counts in one pass, without recursion, so that deeply nested input costs no stack. It means something only for text
-// that is valid JSON.
-func scan(text []byte) shape {
+// scan counts in one pass, without recursion, so that deeply nested input costs no stack, and ends where the text is nested more
+// than most deep. It means something only for text that is valid JSON.
+func scan(text []byte, most int) shape {
 	var s shape
-	var paths [maxDepth + 1]int // by depth, the bytes of the keys to the value at hand
-	depth, quoted, began, last := 0, false, 0, 0
+	paths := make([]int, 1, 16) // by open container, the bytes of the keys to the value at hand
+	quoted, began, last := false, 0, 0
 	for i := 0; i < len(text); i++ {
-		c := text[i]
+		c, top := text[i], len(paths)-1
 		switch {
 		case quoted && c == '\\':
 			i++
@@ -89,19 +89,17 @@ func scan(text []byte) shape {
 			last = i - began
 		case quoted:
 		case c == '{' || c == '[':
-			depth++
-			s.depth = max(s.depth, depth)
-			if 0 < depth && depth <= maxDepth {
-				paths[depth] = paths[depth-1]
+			if s.depth = max(s.depth, top+1); s.depth > most {
+				return s
 			}
+			paths = append(paths, paths[top])
+		case top == 0:
 		case c == '}' || c == ']':
-			depth--
+			paths = paths[:top]
 		case c == ':':
 			s.members++
-			if 0 < depth && depth <= maxDepth {
-				paths[depth] = paths[depth-1] + last
-				s.path = max(s.path, paths[depth])
-			}
+			paths[top] = paths[top-1] + last
+			s.path = max(s.path, paths[top])
 		}
 	}
 	return s
