@@ -10,8 +10,9 @@ import (
 )
 
 // Decode reads one JSON object, strictly: nothing may follow it, no key may appear twice in one object, at most 64
-// containers may be nested, and the keys on the way to a value may have at most 2 KiB together. Numbers are json.Number and keep their text. An empty text and null, which typed clients send for
-// "none", give a nil map. Errors name the place and never a value; too deep and too large are a *LimitError.
+// containers may be nested, and the keys on the way to a value may have at most 2 KiB together. Numbers are json.Number and
+// keep their text. An empty text and null, which typed clients send for "none", give a nil map. Errors name the place, but for
+// keys that are too long, and never a value; too deep, too long and too large are a *LimitError.
 func Decode(raw []byte) (map[string]any, error) {
 	text := bytes.Trim(raw, " \t\r\n") // JSON's white space: no other
 	if len(text) == 0 || string(text) == "null" {

@@ -141,7 +141,7 @@ func (s *schemaCheck) warnOfClass(ctx context.Context) error {
 	for _, plan := range plans {
 		if ctx.Err() != nil {
 			// To hold large defaults against a schema takes time, and never waits for anything.
-			return ctx.Err()
+			break
 		}
 		for _, field := range fields {
 			refusals, err := s.refusals(ctx, field, plan)
@@ -157,7 +157,7 @@ func (s *schemaCheck) warnOfClass(ctx context.Context) error {
 	for _, refused := range sorted[:min(len(sorted), shownWarnings)] {
 		s.decided.Warnf("%s is refused by the schema of plan %s: it %s", refused.field, listSome(refusing[refused]), refused.message)
 	}
-	return nil
+	return ctx.Err()
 }
 
 // listSome joins the first names for a sentence, and counts the others.
