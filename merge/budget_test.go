@@ -33,7 +33,12 @@ func TestCost(t *testing.T) {
 			schema: `{` + ofDraft7 + `"allOf":[{}],"anyOf":[{}],"oneOf":[{}],"not":{},"if":{},"then":{},"else":{}}`,
 			want:   cost{paths: 8},
 		},
-		"Dependent": {reason: "so do dependencies that are schemas; lists do not", schema: `{"dependencies":{"a":{},"b":["c"],"d":{}}}`, want: cost{paths: 3}},
+		"Dependent": {reason: "so do dependencies, which are schemas or names", schema: `{"dependencies":{"a":{},"b":["c","e"],"d":{}}}`, want: cost{paths: 5}},
+		"Required":  {reason: "each name may be missing", schema: `{"required":["a","b"],"properties":{"a":{"required":["c","d","e"]}}}`, want: cost{paths: 4}},
+		"DependentRequired": {
+			reason: "so may those of the newer keyword",
+			schema: `{"$schema":"https://json-schema.org/draft/2019-09/schema","dependentRequired":{"a":["b","c"],"d":["e"]}}`, want: cost{paths: 4},
+		},
 		"Reference": {reason: "a reference and its target", schema: `{"definitions":{"x":{}},"properties":{"a":{"$ref":"#/definitions/x"}}}`, want: cost{paths: 2}},
 		"Siblings": {
 			reason: "what stands beside a reference is ignored before 2019",

@@ -291,6 +291,12 @@ func TestCheckOverBudget(t *testing.T) {
 			values: map[string]any{"a": many("x", 10_000)},
 			detail: "the parameters are too many to be checked against this schema",
 		},
+		"ManyNamesMissing": {
+			reason: "each of these objects would lack each of these names",
+			schema: `{"properties":{"a":{"items":{"required":` + list("[]", `"name#i"`, 30) + `}}}}`,
+			values: map[string]any{"a": many(map[string]any{}, 20_000)},
+			detail: "the parameters are too many to be checked against this schema",
+		},
 		"PatternsOfBytes": {
 			reason: "too long a text for this pattern",
 			schema: `{"properties":{"a":{"pattern":"(x+x+y){200}"}}}`,

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"unicode/utf8"
 )
 
 // Decode reads one JSON object, strictly: nothing may follow it, no key may appear twice in one object, at most 64
@@ -69,7 +70,7 @@ func malformed(err error, end int64) error {
 type shape struct {
 	depth   int // the deepest nesting
 	members int // the members of all objects together, duplicates counted: in JSON, the colons outside of strings
-	path    int // the bytes of the keys, as they are written, on the way to one value, where they are the most
+	path    int // the bytes of the keys, without escapes, on the way to one value, where they are the most
 }
 
 // scan counts in one pass, without recursion, so that deeply nested input costs no stack, and ends where the text is nested more
@@ -77,18 +78,19 @@ type shape struct {
 func scan(text []byte, most int) shape {
 	var s shape
 	paths := make([]int, 1, 16) // by open container, the bytes of the keys to the value at hand
-	quoted, began, last := false, 0, 0
+	quoted, last := false, 0
 	for i := 0; i < len(text); i++ {
 		c, top := text[i], len(paths)-1
 		switch {
 		case quoted && c == '\\':
-			i++
+			skipped, bytes := escaped(text[i+1:])
+			i, last = i+skipped, last+bytes
 		case c == '"':
 			if quoted = !quoted; quoted {
-				began = i + 1
+				last = 0
 			}
-			last = i - began
 		case quoted:
+			last++
 		case c == '{' || c == '[':
 			if s.depth = max(s.depth, top+1); s.depth > most {
 				return s
@@ -104,6 +106,23 @@ func scan(text []byte, most int) shape {
 		}
 	}
 	return s
+}
+
+// escaped is how long an escape is after its backslash, and how many bytes it stands for; of a surrogate, half of the pair's.
+func escaped(text []byte) (length, bytes int) {
+	const digits = 4
+	if len(text) <= digits || text[0] != 'u' {
+		return 1, 1
+	}
+	code, err := strconv.ParseUint(string(text[1:1+digits]), 16, 16)
+	if err != nil {
+		return 1, 1
+	}
+	bytes = utf8.RuneLen(rune(code))
+	if bytes < 0 {
+		bytes = 2
+	}
+	return 1 + digits, bytes
 }
 
 // members counts the members of all objects in a decoded value.

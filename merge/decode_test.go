@@ -103,6 +103,8 @@ func TestDecodeBoundsPaths(t *testing.T) {
 		"Beside":          {reason: "keys beside each other do not", in: `{"` + half + `":{"a":1},"b":{"` + half + `":1},"c":{"` + half + `":{"` + half[1:] + `":1}}}`},
 		"AfterAContainer": {reason: "a closed container counts no longer", in: `{"a":{"` + half + `":{"` + half[2:] + `":1},"b":1},"` + half + half[1:] + `":1}`},
 		"Texts":           {reason: "values are no keys", in: `{"a":"` + half + half + half + `","b":["` + half + half + half + `"]}`},
+		"Escapes":         {reason: "however they are written", in: `{"` + strings.Repeat(`\u003c\n\u00e9\ud83d\ude00`, most/8) + `":1}`},
+		"EscapesTooLong":  {reason: "and one byte more", in: `{"` + strings.Repeat(`\u003c\n\u00e9\ud83d\ude00`, most/8) + `\"":1}`, refused: true},
 		"TooDeepAsWell":   {reason: "where it is too deep is not looked for", in: `{"` + half + half + `k":` + strings.Repeat("[", 70) + strings.Repeat("]", 70) + `}`, refused: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -83,20 +83,20 @@ func Without(values map[string]any, removed []Pointer) map[string]any {
 	return without(values, paths(removed), func(value any) bool { return value == nil })
 }
 
-// WithoutAny is [Without] for keys with any value.
-func WithoutAny(values map[string]any, removed []Pointer) map[string]any {
-	return without(values, paths(removed), func(any) bool { return true })
+// Omit returns values without the keys at pointers, whatever these hold; else it is as [Without].
+func Omit(values map[string]any, pointers []Pointer) map[string]any {
+	return without(values, paths(pointers), func(any) bool { return true })
 }
 
 // paths are the tokens of each pointer that has some.
 func paths(pointers []Pointer) [][]string {
-	paths := make([][]string, 0, len(pointers))
+	all := make([][]string, 0, len(pointers))
 	for _, p := range pointers {
 		if tokens := p.Tokens(); len(tokens) > 0 {
-			paths = append(paths, tokens)
+			all = append(all, tokens)
 		}
 	}
-	return paths
+	return all
 }
 
 // without leaves out the keys at paths, each of which has at least one token, that hold what goes.

@@ -21,18 +21,31 @@ const (
 	maxListed = 10
 )
 
+// A finding is a violation whose pointer is not written yet: there may be 100,000 of them below one long key.
+type finding struct {
+	tokens []string
+	Violation
+}
+
+func (f *finding) compare(other *finding) int {
+	return cmp.Or(slices.Compare(f.tokens, other.tokens), cmp.Compare(f.Keyword, other.Keyword), cmp.Compare(f.Message, other.Message))
+}
+
 // report flattens the validator's tree of errors. The validator walks maps, so only sorting makes two runs agree; the same
 // violation found on two ways through the schema counts once.
 func report(err *jsonschema.ValidationError) Report {
 	all := flatten(nil, err)
-	slices.SortFunc(all, func(a, b Violation) int {
-		return cmp.Or(cmp.Compare(a.Pointer, b.Pointer), cmp.Compare(a.Keyword, b.Keyword), cmp.Compare(a.Message, b.Message))
-	})
-	all = slices.Compact(all)
-	found := Report{Violations: slices.Clone(all[:min(len(all), maxViolations)]), Total: len(all)}
+	slices.SortFunc(all, func(a, b finding) int { return a.compare(&b) })
+	all = slices.CompactFunc(all, func(a, b finding) bool { return a.compare(&b) == 0 })
+	found := Report{Total: len(all)}
 	for i := 0; i < len(all) && len(found.Places) < maxPlaces; i++ {
-		if i == 0 || all[i].Pointer != all[i-1].Pointer {
-			found.Places = append(found.Places, all[i].Pointer)
+		at := pointer(all[i].tokens)
+		if i == 0 || at != found.Places[len(found.Places)-1] {
+			found.Places = append(found.Places, at)
+		}
+		if i < maxViolations {
+			all[i].Pointer = at
+			found.Violations = append(found.Violations, all[i].Violation)
 		}
 	}
 	return found
@@ -40,8 +53,8 @@ func report(err *jsonschema.ValidationError) Report {
 
 // flatten appends the violations of one error. Where alternatives failed, the place of the choice is what a user can act on:
 // what each alternative missed is not shown.
-func flatten(all []Violation, err *jsonschema.ValidationError) []Violation {
-	at := pointer(err.InstanceLocation)
+func flatten(all []finding, err *jsonschema.ValidationError) []finding {
+	at := err.InstanceLocation
 	switch k := err.ErrorKind.(type) {
 	case *kind.Schema, *kind.Group, *kind.Reference, *kind.AllOf:
 		for _, cause := range err.Causes {
@@ -59,17 +72,14 @@ func flatten(all []Violation, err *jsonschema.ValidationError) []Violation {
 	case *kind.PropertyNames:
 		return missing(all, at, []string{k.Property}, Violation{Keyword: "propertyNames", Message: "has a name that the schema does not allow"})
 	default:
-		v := describe(k)
-		v.Pointer = at
-		return append(all, v)
+		return append(all, finding{at, describe(k)})
 	}
 }
 
 // missing makes one violation for each of an object's properties.
-func missing(all []Violation, at Pointer, properties []string, v Violation) []Violation {
+func missing(all []finding, at, properties []string, v Violation) []finding {
 	for _, property := range properties {
-		v.Pointer = at.Child(property)
-		all = append(all, v)
+		all = append(all, finding{append(slices.Clip(at), property), v})
 	}
 	return all
 }

@@ -21,7 +21,15 @@ const (
 
 // ownCost is what a subschema asks for at its place, without those that it applies.
 func ownCost(s *jsonschema.Schema) cost {
-	own := cost{paths: 1 + len(s.PatternProperties)}
+	// Each name that an object lacks is a violation.
+	own := cost{paths: 1 + len(s.PatternProperties) + len(s.Required)}
+	for _, names := range s.DependentRequired {
+		own.paths += len(names)
+	}
+	for _, dependency := range s.Dependencies {
+		names, _ := dependency.([]string)
+		own.paths += len(names)
+	}
 	if s.Enum != nil {
 		own.paths += comparing(s.Enum.Values) / scalarsPerJudgement
 	}

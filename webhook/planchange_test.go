@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/defaultplan/defaultplan/api/v1beta1"
 )
@@ -32,6 +33,18 @@ func TestDefaultsThatComeBackAreNotDropped(t *testing.T) {
 	moved := w.write(changed(t, stored, `{"spec":{"parameters":{"storage":null,"own":1}}}`), stored)
 	assert.JSONEq(t, `{"storage":500,"own":1}`, at(t, moved.admitted(), "/spec/parameters"))
 	assert.NotContains(t, strings.Join(moved.warnings(), "\n"), "dropped")
+}
+
+// Without a default that the new plan refuses, its schema may refuse another: the patch leaves both out.
+func TestDefaultsThatAreRefusedInTurn(t *testing.T) {
+	t.Parallel()
+	const inTurn = `{"$schema":"http://json-schema.org/draft-07/schema#","properties":{"mode":{"enum":["y"]}},` +
+		`"if":{"required":["mode"]},"else":{"properties":{"b":{"type":"string"}}}}`
+	w := stocked(t, db, func(s *stock) { s.class("db").PlanUpdatable = true }, planDefaults("db-small", `{"mode":"x","b":1}`), createSchemaOf("db-large", inTurn)).env()
+	stored := w.created(byName)
+	denied := w.write(changed(t, stored, `{"spec":{"clusterServicePlanExternalName":"large"}}`), stored).denied()
+	require.NotNil(t, denied)
+	assert.Contains(t, denied.Message, `{"op":"remove","path":"/spec/parameters/b"},{"op":"remove","path":"/spec/parameters/mode"}`)
 }
 
 // A default of the lost plan that the next plan's schema refuses is told, with the patch that leaves it out.

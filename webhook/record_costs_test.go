@@ -42,7 +42,7 @@ func TestAForgedRecordCostsNoMore(t *testing.T) {
 		room                 = 15 << 10
 		most                 = 3 // times the cost with a short record
 	)
-	flat := "{" + manyKeys(240<<10, `"%x":1`) + "}"
+	flat := "{" + manyKeys(60<<10, `"%x":1`) + "}"
 	under := `{"a":` + flat + `}`
 	for name, tc := range map[string]struct {
 		reason, catalog, spec string

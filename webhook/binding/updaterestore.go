@@ -128,7 +128,7 @@ func onlyLacks(stored, given *runtime.RawExtension, from map[string]string) bool
 	for pointer := range from {
 		defaulted = append(defaulted, merge.Pointer(pointer))
 	}
-	return sameGiven(merge.WithoutAny(rest, defaulted), now)
+	return sameGiven(merge.Omit(rest, defaulted), now)
 }
 
 // sameGiven compares parameters without defaults to those that are given: objects

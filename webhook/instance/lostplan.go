@@ -24,18 +24,17 @@ func (l *lostPlan) layers(user map[string]any) ([]merge.Layer, map[string]any) {
 	for _, pointer := range slices.Sorted(maps.Keys(l.record.From)) {
 		layer, known := given[l.record.From[pointer]]
 		value, present := merge.Pointer(pointer).Get(user)
-		tokens := merge.Pointer(pointer).Tokens()
-		if !known || !present || len(tokens) == 0 {
-			// The record of a restored object may name any pointer.
+		if !known || !present {
+			// The record of a restored object may name anything.
 			continue
 		}
-		merge.Set(layer, tokens, value)
+		merge.Set(layer, merge.Pointer(pointer).Tokens(), value)
 		defaulted = append(defaulted, merge.Pointer(pointer))
 	}
 	return []merge.Layer{
 		{Name: parameters.LostLayer + parameters.LayerClass, Values: given[parameters.LayerClass]},
 		{Name: parameters.LostLayer + parameters.LayerPlan, Values: given[parameters.LayerPlan]},
-	}, merge.WithoutAny(user, defaulted)
+	}, merge.Omit(user, defaulted)
 }
 
 // stillRemoved adds to the removed defaults those that nulls removed from the

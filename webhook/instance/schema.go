@@ -80,17 +80,26 @@ func (s *schemaCheck) addRemedies(ctx context.Context, denied *review.Denial, as
 	return nil
 }
 
-// refusedDefaults are the roots of the defaults that violate the plan's schema.
+// refusedDefaults are the roots of the defaults that violate the plan's schema. Without those that were
+// found, it may refuse others.
 func (s *schemaCheck) refusedDefaults(ctx context.Context, asked schema.Question) ([]string, error) {
-	report, _, err := s.schemas.Check(ctx, s.defined, asked)
-	if err != nil {
-		return nil, err
-	}
+	const most = 4 // rounds: each costs as much as the check that denied the write
 	var found []string
-	for _, place := range report.Places {
-		if root, layer := schema.OriginOf(asked.From, string(place)); layer != "" {
-			found = append(found, root)
+	for range most {
+		report, _, err := s.schemas.Check(ctx, s.defined, asked)
+		if err != nil {
+			return nil, err
 		}
+		var refused []merge.Pointer
+		for _, place := range report.Places {
+			if root, layer := schema.OriginOf(asked.From, string(place)); layer != "" && !slices.Contains(found, root) {
+				found, refused = append(found, root), append(refused, merge.Pointer(root))
+			}
+		}
+		if len(refused) == 0 {
+			break
+		}
+		asked.Sent = merge.Omit(asked.Sent, refused)
 	}
 	return found, nil
 }
