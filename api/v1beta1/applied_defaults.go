@@ -76,21 +76,26 @@ func rootsOf(from map[string]string) map[string]string {
 	return from
 }
 
-// rootsIn leaves out of Removed the pointers that are no roots or are there twice.
+// rootsIn leaves out of Removed the pointers that are no roots or were there before. The order stays: the
+// record of an instance of a binding's own is compared with the one that its binding makes, by text.
 func rootsIn(removed []string) []string {
-	listed := make(map[string]string, len(removed))
+	listed, seen := make(map[string]string, len(removed)), make(map[string]bool, len(removed))
 	for _, pointer := range removed {
 		listed[pointer] = ""
 	}
-	slices.Sort(removed)
-	return slices.DeleteFunc(slices.Compact(removed), func(pointer string) bool { return !isRoot(listed, pointer) })
+	return slices.DeleteFunc(removed, func(pointer string) bool {
+		again := seen[pointer]
+		seen[pointer] = true
+		return again || !isRoot(listed, pointer)
+	})
 }
 
 // isRoot says that admission may have written a JSON pointer: it is spelled in the only way, and not
 // below another that is listed. The record of a restored object is its author's text, and what
 // reads the values at all pointers of a record must not read one value many times.
 func isRoot(listed map[string]string, pointer string) bool {
-	if !strings.HasPrefix(pointer, "/") || strings.Count(pointer, "~") != strings.Count(pointer, "~0")+strings.Count(pointer, "~1") {
+	const deepest = 64 // parameters are nested no deeper
+	if !strings.HasPrefix(pointer, "/") || strings.Count(pointer, "/") > deepest || strings.Count(pointer, "~") != strings.Count(pointer, "~0")+strings.Count(pointer, "~1") {
 		return false
 	}
 	for above := pointer; above != ""; {

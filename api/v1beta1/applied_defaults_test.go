@@ -89,12 +89,14 @@ func TestPointersThatAdmissionDoesNotWriteAreLeftOut(t *testing.T) {
 		reason     string
 		given, has []string
 	}{
-		"Roots":       {reason: "all are read", given: []string{"/a", "/a~1b/c", "/a~0", "/b/c", "/b/cd", "/b!"}, has: []string{"/a", "/a~0", "/a~1b/c", "/b!", "/b/c", "/b/cd"}},
+		"Roots":       {reason: "all are read", given: []string{"/a", "/a~1b/c", "/a~0", "/b/c", "/b/cd", "/b!"}, has: []string{"/a", "/a~1b/c", "/a~0", "/b/c", "/b/cd", "/b!"}},
 		"EmptyKeys":   {reason: "the empty key is one as others", given: []string{"/", "//x", "/a//b", "/a/"}, has: []string{"/", "/a/"}},
 		"Document":    {reason: "the whole document is no default", given: []string{"", "/a"}, has: []string{"/a"}},
+		"Deepest":     {reason: "parameters are nested no deeper", given: []string{strings.Repeat("/a", 64), strings.Repeat("/b", 65)}, has: []string{strings.Repeat("/a", 64)}},
 		"Below":       {reason: "the root includes what is below it, at any depth", given: []string{"/a/b/c", "/a", "/a/b/c/d", "/ab"}, has: []string{"/a", "/ab"}},
 		"TextBefore":  {reason: "another spelling of /a", given: []string{"0/a", "1/a", "/a", "a"}, has: []string{"/a"}},
 		"OtherTilde":  {reason: "other spellings of /~0", given: []string{"/~", "/~2", "/~0", "/~01", "/~~1"}, has: []string{"/~0", "/~01"}},
+		"Order":       {reason: "in which admission wrote them", given: []string{"/db/x", "/db-size", "/a"}, has: []string{"/db/x", "/db-size", "/a"}},
 		"NoneIsGiven": {reason: "nothing is made up"},
 	} {
 		t.Run(name, func(t *testing.T) {

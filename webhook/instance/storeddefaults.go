@@ -32,14 +32,12 @@ func readStored(given *runtime.RawExtension, annotations map[string]string) stor
 	return storedDefaults{values, from}
 }
 
-// encoded are the values that defaults gave, as JSON; empty for none. The record of a
-// restored object may name any pointer.
+// encoded are the values that defaults gave, as JSON; empty for none.
 func (s storedDefaults) encoded() []byte {
 	given := map[string]any{}
 	for _, pointer := range slices.Sorted(maps.Keys(s.from)) {
-		tokens := merge.Pointer(pointer).Tokens()
-		if value, present := merge.Pointer(pointer).Get(s.values); present && len(tokens) > 0 {
-			merge.Set(given, tokens, value)
+		if value, present := merge.Pointer(pointer).Get(s.values); present {
+			merge.Set(given, merge.Pointer(pointer).Tokens(), value)
 		}
 	}
 	text, err := merge.Canonical(given)
@@ -90,11 +88,12 @@ func stillApplied(record string, old, now *runtime.RawExtension) (string, bool) 
 	if err != nil {
 		return "", false
 	}
-	before, errBefore := merge.Decode(parameters.Raw(old))
-	after, errAfter := merge.Decode(parameters.Raw(now))
-	if errBefore != nil || errAfter != nil {
+	after, err := merge.Decode(parameters.Raw(now))
+	if err != nil {
 		return "", false
 	}
+	// Of stored parameters that cannot be read, from before a limit, nothing is known to have stayed.
+	before, _ := merge.Decode(parameters.Raw(old))
 	changed := func(pointer string) bool { return !sameAt(before, after, merge.Pointer(pointer)) }
 	maps.DeleteFunc(applied.From, func(pointer, _ string) bool { return changed(pointer) })
 	applied.Removed = slices.DeleteFunc(applied.Removed, changed)
