@@ -72,7 +72,8 @@ func (s *search) findClass() *Error {
 	field, value := s.classField(), s.req.Class.Value
 	switch {
 	case s.req.ClassDecided && gone.n > 0:
-		return unusable(s.planField(), s.req.Plan.Value, s.listClasses(false))
+		return &Error{Reason: Unusable, Field: s.planField(), Value: s.req.Plan.Value, Candidates: s.listClasses(false),
+			Detail: fmt.Sprintf("the class %q, which was decided, cannot be chosen any more", value)}
 	case s.req.ClassDecided:
 		return &Error{Reason: ClassNotFound, Field: s.planField(), Value: s.req.Plan.Value,
 			Detail: fmt.Sprintf("the class %q, which was decided, does not exist %s", value, InScope(s.scope()))}

@@ -61,22 +61,27 @@ func TestClassOfTheOtherScope(t *testing.T) {
 	stored := changed(t, w.created(byName), provisioned)
 	denied := w.write(changed(t, stored, `{"spec":{"clusterServiceClassExternalName":null,"clusterServicePlanExternalName":null,"serviceClassExternalName":"db"}}`), stored).denied()
 	require.NotNil(t, denied)
-	assert.Contains(t, denied.Message, "the class cannot change")
+	assert.Contains(t, denied.Message, "the class cannot change to one of another scope once it is decided")
 }
 
-// TestAbsentDecidedClass: a denial names a field that the user wrote.
-func TestAbsentDecidedClass(t *testing.T) {
+// TestGoneDecidedClass: a denial names a field that the user wrote, and says what is gone.
+func TestGoneDecidedClass(t *testing.T) {
 	t.Parallel()
 	for name, status := range map[string]string{"Lost": "{}", "Started": provisioned} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w := stocked(t, db).env()
-			stored := changed(t, w.created(byType), status)
-			w.restock(stocked(t, "other:"))
-			denied := w.write(changed(t, stored, `{"spec":{"clusterServicePlanExternalName":"large"}}`), stored).denied()
-			require.NotNil(t, denied)
-			assert.Equal(t, "spec.clusterServicePlanExternalName", denied.Details.Causes[0].Field)
-			assert.Contains(t, denied.Message, `the class "db", which was decided, does not exist in the cluster`)
-		})
+		for later, says := range map[string]string{
+			"other:":                 `the class "db", which was decided, does not exist in the cluster`,
+			"mysql/db!: small large": `the class "db", which was decided, cannot be chosen any more`,
+		} {
+			t.Run(name+"/"+later, func(t *testing.T) {
+				t.Parallel()
+				w := stocked(t, db).env()
+				stored := changed(t, w.created(byType), status)
+				w.restock(stocked(t, later))
+				denied := w.write(changed(t, stored, `{"spec":{"clusterServicePlanExternalName":"huge"}}`), stored).denied()
+				require.NotNil(t, denied)
+				assert.Equal(t, "spec.clusterServicePlanExternalName", denied.Details.Causes[0].Field)
+				assert.Contains(t, denied.Message, says)
+			})
+		}
 	}
 }

@@ -65,7 +65,8 @@ func (m *mutation) chooseWithin(ctx context.Context, was references.Pair) (resol
 			Detail: "the plan is of another scope than the class that was decided",
 		}
 	case newClass && req.Namespaced != namespaced:
-		return choice, classChange(was.Class.Name, req.Class.Value), nil
+		return choice, review.Invalid("ClassChange", "spec", "the class cannot change to one of another scope once it is decided").
+			Remedy(anotherInstance), nil
 	default:
 		if !newClass {
 			req.Class, req.ClassDecided, req.Namespaced = resolve.Named{By: resolve.ByName, Value: was.Class.Name}, true, namespaced
@@ -98,10 +99,13 @@ func referenceChange(field string) *review.Denial {
 		Remedy("to change the plan, name it: spec.clusterServicePlanExternalName or another of its names")
 }
 
+// anotherInstance is the way to another class.
+const anotherInstance = "create another instance of the other class"
+
 // classChange refuses another class than the decided one.
 func classChange(was, now string) *review.Denial {
 	return review.Invalid("ClassChange", "spec", "the class cannot change from %q to %q once it is decided", was, now).
-		Remedy("create another instance of the other class")
+		Remedy(anotherInstance)
 }
 
 // planFixed refuses to leave the plan d for another of its class. The plan that
