@@ -128,6 +128,13 @@ func restrictionRules() map[string]ruleCase {
 	restricted := func(classes, plans string) string {
 		return fmt.Sprintf(`{"url":"https://b","catalogRestrictions":{"serviceClass":[%s],"servicePlan":[%s]}}`, classes, plans)
 	}
+	in := func(values int) string {
+		var list []string
+		for i := range values {
+			list = append(list, fmt.Sprint("v", i))
+		}
+		return `"name in (` + strings.Join(list, ",") + `)"`
+	}
 	return map[string]ruleCase{
 		"Restrictions": {reason: "Every property there is.", spec: restricted(
 			`"name in (a, b)","spec.externalName=db,spec.externalID!=x"`, `"name notin (a)","spec.externalName","!spec.externalID","spec.free=true","spec.clusterServiceClass.name==db"`)},
@@ -135,8 +142,10 @@ func restrictionRules() map[string]ruleCase {
 		"RestrictionUnknown":       {reason: "A property that there is not.", spec: restricted(`"spec.tags=x"`, ""), denied: "InvalidRestriction"},
 		"RestrictionSecond":        {reason: "Each requirement counts, not only the first.", spec: restricted(`"spec.externalName=db,spec.tags=x"`, ""), denied: "InvalidRestriction"},
 		"RestrictionOfPlans":       {reason: "A class is not free.", spec: restricted(`"spec.free=true"`, ""), denied: "InvalidRestriction"},
-		"RestrictionOfMost":        {reason: "As many requirements as are allowed.", spec: restricted(`"`+strings.TrimSuffix(strings.Repeat("!name,", 16), ",")+`"`, "")},
-		"RestrictionTooLong":       {reason: "One more.", spec: restricted(`"`+strings.TrimSuffix(strings.Repeat("!name,", 17), ",")+`"`, ""), denied: "InvalidRestriction"},
+		"RestrictionOfMost":        {reason: "As many requirements and values as are allowed.", spec: restricted(in(511)+","+in(511), "")},
+		"RestrictionOfTooMany":     {reason: "One more, in the list as a whole.", spec: restricted(in(511)+","+in(511)+`,"!name"`, in(3)), denied: "InvalidRestriction"},
+		"RestrictionCopied":        {reason: "Copies of a stored one count.", old: restricted(in(511), ""), spec: restricted(in(511)+","+in(511)+","+in(511), ""), denied: "InvalidRestriction"},
+		"RestrictionStored":        {reason: "A stored list stays.", old: restricted(in(2000), ""), spec: strings.Replace(restricted(in(2000), ""), "{", `{"relistRequests":1,`, 1)},
 		"RestrictionUnparsed":      {reason: "No selector.", spec: restricted("", `"spec.externalName in basic"`), denied: "InvalidRestriction"},
 		"RestrictionEmpty":         {reason: "It says nothing.", spec: restricted("", `" "`), denied: "InvalidRestriction"},
 		"RestrictionOtherScope":    {reason: "A cluster's plan has no class in a namespace.", spec: restricted("", `"spec.serviceClass.name=db"`), scope: onlyCluster, denied: "InvalidRestriction"},

@@ -37,40 +37,61 @@ func restrictionsUnknown(old, spec *brokerSpec, namespace string) *review.Denial
 	return denied.Also(restrictionUnknown("spec.catalogRestrictions.servicePlan", before.ServicePlan, now.ServicePlan, planProperties(namespace)))
 }
 
-// mostRequirements bounds a restriction: each is asked of every class or plan of the catalog at every relist.
-const mostRequirements = 16
+// mostCompared bounds the restrictions of a list: requirements and their values, each of which every class or plan
+// of the catalog is compared with at every relist.
+const mostCompared = 1024
 
 func restrictionUnknown(field string, old, restrictions, properties []string) *review.Denial {
+	if slices.Equal(old, restrictions) {
+		return nil
+	}
 	var denied *review.Denial
+	compared := 0
 	for i, restriction := range restrictions {
-		if slices.Contains(old, restriction) {
-			continue
-		}
 		at := fmt.Sprintf("%s[%d]", field, i)
 		selector, err := labels.Parse(restriction)
-		switch {
-		case err != nil:
-			denied = denied.Also(review.Invalid("InvalidRestriction", at, "it is not a label selector: %s", err.Error()))
-			continue
-		case selector.Empty():
-			denied = denied.Also(review.Invalid("InvalidRestriction", at, "it is empty, and would restrict nothing"))
-			continue
-		}
-		requirements, _ := selector.Requirements()
-		if len(requirements) > mostRequirements {
-			denied = denied.Also(review.Invalid("InvalidRestriction", at, "it has %d requirements: at most %d are allowed; a list in parentheses is one",
-				len(requirements), mostRequirements))
-			continue
-		}
-		for _, requirement := range requirements {
-			if !slices.Contains(properties, requirement.Key()) {
-				denied = denied.Also(review.Invalid("InvalidRestriction", at, "there is no property %q; it can be about %s",
-					requirement.Key(), strings.Join(properties, ", ")))
+		if err == nil {
+			if compared += weight(selector); compared > mostCompared {
+				denied = denied.Also(review.Invalid("InvalidRestriction", at,
+					"with it, the list has %d requirements and values in sum: at most %d are allowed; remove some", compared, mostCompared))
+				break
 			}
+		}
+		if !slices.Contains(old, restriction) {
+			denied = denied.Also(wrongRestriction(at, selector, err, properties))
 		}
 	}
 	if denied != nil {
 		denied.Remedies = []string{`write it as in: "spec.externalName in (basic50, premium-p1)"`}
+	}
+	return denied
+}
+
+// weight is how many requirements and values a selector has.
+func weight(selector labels.Selector) int {
+	requirements, _ := selector.Requirements()
+	sum := len(requirements)
+	for i := range requirements {
+		sum += requirements[i].Values().Len()
+	}
+	return sum
+}
+
+// wrongRestriction denies a selector that cannot be parsed, which err says, is empty, or is about anything but the properties.
+func wrongRestriction(at string, selector labels.Selector, err error, properties []string) *review.Denial {
+	switch {
+	case err != nil:
+		return review.Invalid("InvalidRestriction", at, "it is not a label selector: %s", err.Error())
+	case selector.Empty():
+		return review.Invalid("InvalidRestriction", at, "it is empty, and would restrict nothing")
+	}
+	var denied *review.Denial
+	requirements, _ := selector.Requirements()
+	for _, requirement := range requirements {
+		if !slices.Contains(properties, requirement.Key()) {
+			denied = denied.Also(review.Invalid("InvalidRestriction", at, "there is no property %q; it can be about %s",
+				requirement.Key(), strings.Join(properties, ", ")))
+		}
 	}
 	return denied
 }

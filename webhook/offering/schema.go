@@ -140,7 +140,7 @@ func (s *schemaCheck) warnOfClass(ctx context.Context) error {
 	refusing := map[refusal][]string{}
 	for _, plan := range plans {
 		if ctx.Err() != nil {
-			// To hold large defaults against a schema takes time, and never waits for anything.
+			// A check by a schema does not look at the context.
 			break
 		}
 		for _, field := range fields {
