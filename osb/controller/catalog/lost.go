@@ -41,7 +41,7 @@ func refersToWhatItHas(i *v1beta1.ServiceInstance, r *lifecycle.Record) bool {
 	has, ref := r.Applied, &i.Spec.DecidedReference
 	// An instance that must be fetched may have to be provisioned again: only
 	// the class says whether it can be fetched.
-	if !r.Exists || r.FetchRequired || has == nil || has.ClassExternalID == "" || has.PlanExternalID == "" || has.Cluster != (ref.ClusterServicePlanRef != nil) {
+	if !r.Exists || r.FetchRequired || has == nil || has.ClassExternalID == "" || has.PlanExternalID == "" || has.Cluster != (ref.ClusterServicePlanRef.GetName() != "") {
 		return false
 	}
 	if has.PlanRefName == "" { // recorded by an older release
@@ -85,7 +85,7 @@ func (c *Reader) recorded(ctx context.Context, i *v1beta1.ServiceInstance, has *
 // remains reads the class and the plan, as far as they exist.
 func (c *Reader) remains(ctx context.Context, ref *v1beta1.DecidedReference, namespace string) (*v1beta1.CommonServiceClassSpec, *v1beta1.CommonServicePlanSpec, error) {
 	classAt, planAt := client.ObjectKey{Name: ref.ClusterServiceClassRef.GetName()}, client.ObjectKey{Name: ref.ClusterServicePlanRef.GetName()}
-	if ref.ClusterServicePlanRef == nil {
+	if planAt.Name == "" {
 		classAt = client.ObjectKey{Namespace: namespace, Name: ref.ServiceClassRef.GetName()}
 		planAt = client.ObjectKey{Namespace: namespace, Name: ref.ServicePlanRef.GetName()}
 	}

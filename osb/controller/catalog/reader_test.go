@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
@@ -200,6 +201,25 @@ func TestUpdatable(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Admission empties a reference to what was decided before in the other scope.
+func TestEmptyReferenceIsNone(t *testing.T) {
+	t.Parallel()
+	i := &v1beta1.ServiceInstance{ObjectMeta: metav1.ObjectMeta{Namespace: "n", Name: "i"}}
+	i.Spec.DecidedReference = *decided("", "plan")
+	i.Spec.ServiceClassRef = &v1beta1.LocalObjectReference{Name: "class"}
+	i.Spec.ClusterServicePlanRef, i.Spec.ClusterServiceClassRef = &v1beta1.ClusterObjectReference{}, &v1beta1.ClusterObjectReference{}
+	i.Status.ProvisionStatus = v1beta1.Provisioned
+	i.Status.ExternalProperties = &v1beta1.ServiceInstancePropertiesState{
+		PlanRefName: "plan", BrokerTarget: v1beta1.BrokerTarget{ServiceBrokerName: "b", ClassExternalID: "class-id", PlanExternalID: "plan-id"},
+	}
+	reader := NewReader(indextest.NewBuilder(t).Build())
+	got, problem, err := reader.OfInstance(t.Context(), i)
+	require.NoError(t, err)
+	require.Nil(t, problem, "it is rebuilt from the record")
+	assert.True(t, got.Lost)
+	assert.False(t, got.Cluster)
 }
 
 func TestRemovedOfferings(t *testing.T) {

@@ -61,11 +61,14 @@ func NewReader(live client.Reader) Reader {
 // a default of that name; a conflict with the user's own is a problem.
 func (p Reader) Read(ctx context.Context, o client.Object, spec *runtime.RawExtension, from []v1beta1.ParametersFromSource) (Set, *lifecycle.Problem, error) {
 	values, err := decoded(rawOf(spec))
+	if beyond, ok := errors.AsType[*merge.LimitError](err); ok {
+		return Set{Redactor: partly(nil, nil)}, problemf("spec.parameters: %s", beyond.Error()), nil
+	}
 	if err != nil {
-		return Set{}, problemf("spec.parameters is not a JSON object"), nil //nolint:nilerr // the error may quote what must not be told
+		return Set{Redactor: partly(nil, nil)}, problemf("spec.parameters is not a JSON object"), nil //nolint:nilerr // the error may quote what must not be told
 	}
 	applied, _ := v1beta1.ParseAppliedDefaults(o.GetAnnotations()[v1beta1.AnnotationAppliedDefaults])
-	values = overlaid(merge.Without(values, pointers(applied.Removed)), nil)
+	values = overlaid(merge.Without(values, pointers(applied.Removed)), nil) // a map of its own, to write to
 	shown := maps.Clone(values)
 	given, secret, room := map[string]string{}, map[string]any{}, maxFromSecrets
 	for i := range from {
@@ -183,19 +186,29 @@ func (p Reader) secret(ctx context.Context, namespace string, ref *v1beta1.Secre
 		}, nil
 	}
 	values, err := decoded([]byte(strings.TrimSpace(string(content))))
+	if err != nil && !beyondLimits(err) {
+		if err := yamlReads.Acquire(ctx, 1); err != nil {
+			return nil, nil, fmt.Errorf("cannot read the YAML of Secret %q of parametersFrom in time: %w", ref.Name, err)
+		}
+		defer yamlReads.Release(1)
+		values, err = ofYAML(content)
+	}
 	if err == nil {
 		return values, nil, nil
 	}
-	if err := yamlReads.Acquire(ctx, 1); err != nil {
-		return nil, nil, fmt.Errorf("cannot read the YAML of Secret %q of parametersFrom in time: %w", ref.Name, err)
-	}
-	defer yamlReads.Release(1)
-	if values, err = ofYAML(content); err == nil {
-		return values, nil, nil
+	what := "does not hold a JSON object, nor YAML of one without aliases"
+	if beyondLimits(err) {
+		what = "is beyond the limits of parameters: 64 levels, 256 KiB, and 2 KiB for all keys on the way to a value"
 	}
 	return nil, &lifecycle.Problem{
-		Reason: reasonParameters, Waits: true, Message: fmt.Sprintf("the key %q of Secret %q of parametersFrom does not hold a JSON object, nor YAML of one without aliases", ref.Key, ref.Name),
+		Reason: reasonParameters, Waits: true, Message: fmt.Sprintf("the key %q of Secret %q of parametersFrom %s", ref.Key, ref.Name, what),
 	}, nil
+}
+
+// beyondLimits says that parameters are too deep, too large, or have keys that are too long.
+func beyondLimits(err error) bool {
+	_, ok := errors.AsType[*merge.LimitError](err)
+	return ok
 }
 
 // yamlReads are those that run now: a MiB of YAML may take a hundred MiB while it is read.

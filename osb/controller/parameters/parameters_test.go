@@ -35,7 +35,7 @@ func TestReadParameters(t *testing.T) {
 	t.Parallel()
 	secrets := stored(t,
 		secretWith("good", map[string]string{"p": `{"password": "hunter2", "deep": {"a": "secret"}}`, "same": `{"password": "x"}`, "yaml": "a: 1\nb: two\n", "empty": " ", "null": "null"}),
-		secretWith("bad", map[string]string{"list": `["hunter2"]`, "text": "hunter2", "twice": "{\"a\": 1, \"a\": 2}", "broken": `{"password": "hunter2"`, "alias": "a: &a hunter2\nb: [*a, *a]\n"}),
+		secretWith("bad", map[string]string{"list": `["hunter2"]`, "text": "hunter2", "twice": "{\"a\": 1, \"a\": 2}", "broken": `{"password": "hunter2"`, "longkey": `{"hunter2` + strings.Repeat("k", 2048) + `":1}`, "alias": "a: &a hunter2\nb: [*a, *a]\n"}),
 		secretWith("large", map[string]string{"a": `{"a":"` + strings.Repeat("x", 600<<10) + `"}`, "b": `{"b":"` + strings.Repeat("x", 600<<10) + `"}`}))
 	for name, test := range map[string]struct {
 		reason, spec, applied string
@@ -70,6 +70,8 @@ func TestReadParameters(t *testing.T) {
 		"Broken":       {reason: "not even JSON", from: []v1beta1.ParametersFromSource{refTo("bad", "broken")}, problem: `does not hold a JSON object`, waits: true},
 		"Alias":        {reason: "attack: a Secret of a megabyte means gigabytes by them", from: []v1beta1.ParametersFromSource{refTo("bad", "alias")}, problem: `does not hold a JSON object, nor YAML of one without aliases`, waits: true},
 		"TooLarge":     {reason: "attack: one Secret many times, or many Secrets", from: []v1beta1.ParametersFromSource{refTo("large", "a"), refTo("large", "b")}, problem: `up to "large", hold more than 1048576 bytes`, waits: true},
+		"LongKeyInIt":  {reason: "no key of a Secret is quoted", from: []v1beta1.ParametersFromSource{refTo("bad", "longkey")}, problem: `the key "longkey" of Secret "bad" of parametersFrom is beyond the limits of parameters`, waits: true},
+		"LongKey":      {reason: "as admission says it", spec: `{"` + strings.Repeat("k", 2049) + `":1}`, problem: "spec.parameters: parameters have keys that are too long"},
 		"NoObject":     {reason: "a spec from before admission", spec: `[1]`, problem: "spec.parameters is not a JSON object"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -121,6 +123,19 @@ func TestRedactorWithoutASecret(t *testing.T) {
 	silent := lifecycle.CallResult{Poll: &osb.LastOperation{}}
 	got.Redactor.CallResult(&silent)
 	assert.Empty(t, silent.Poll.Description)
+}
+
+// The values of a spec that cannot be read are unknown, and a broker may have them.
+func TestRedactorWithoutASpec(t *testing.T) {
+	t.Parallel()
+	for _, spec := range []string{`[1]`, `{"` + strings.Repeat("k", 2049) + `":"swordfish"}`} {
+		got, problem, err := NewReader(stored(t)).Read(t.Context(), &v1beta1.ServiceInstance{}, &runtime.RawExtension{Raw: []byte(spec)}, nil)
+		require.NoError(t, err)
+		require.NotNil(t, problem)
+		reply := lifecycle.CallResult{Poll: &osb.LastOperation{Description: "swordfish is too short"}}
+		got.Redactor.CallResult(&reply)
+		assert.NotContains(t, reply.Poll.Description, "swordfish")
+	}
 }
 
 // A Secret that cannot be read just now is no fault of the spec.
