@@ -55,7 +55,7 @@ func then(ctx context.Context, reader client.Reader, namespace string, refs *v1b
 func (t *Then) keeps(kind string) string {
 	keeps := fmt.Sprintf("the %s keeps %s", kind, t.Plan.titled())
 	if t.Again {
-		return keeps + " until its spec is changed, which decides again: no broker was called for it."
+		return keeps + " until a change of its spec finds another plan: no broker was called for it yet."
 	}
 	return keeps + ": it was decided once."
 }

@@ -42,11 +42,11 @@ func TestDifference(t *testing.T) {
 		},
 		"LostPlan": {
 			Then{Plan: basic, Again: true}, Now{Verdict: Decided, Plan: premium},
-			"Created now it would get azure/premium instead; the instance keeps azure/basic until its spec is changed, which decides again: no broker was called for it.",
+			"Created now it would get azure/premium instead; the instance keeps azure/basic until a change of its spec finds another plan: no broker was called for it yet.",
 		},
 		"LostPlanAndRefusedNow": {
 			Then{Plan: basic, Again: true}, Now{Verdict: Refused, Plan: premium},
-			"Created now it would be refused; the instance keeps azure/basic until its spec is changed, which decides again: no broker was called for it.",
+			"Created now it would be refused; the instance keeps azure/basic until a change of its spec finds another plan: no broker was called for it yet.",
 		},
 		"UndecidedStill": {Then{}, Now{Verdict: Waits}, "No plan is decided yet, and none would be now: the instance waits."},
 		"UndecidedAndRefused": {
